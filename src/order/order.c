@@ -1,0 +1,327 @@
+/* order.c - follows orders that may be damaged. */
+#include "order/order.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The section: a head of 64 bytes, then four arrays, each at a multiple of 64. */
+typedef struct order_head {
+    order_shape shape;
+    uint32_t zero[11];
+} order_head;
+
+_Static_assert(sizeof(order_head) == 64, "the head of the section has 64 bytes");
+
+typedef struct order_layout {
+    uint64_t sequence, groups, block_orders, lists, end;
+} order_layout;
+
+/* Places have 16 bits as long as all of them fit. */
+static bool is_wide(const order_shape *s) {
+    return s->outputs > 1 << 16;
+}
+
+static bool is_valid(const order_shape *s) {
+    return s->outputs >= 1 && s->outputs <= s->words && s->words < (uint32_t)1 << 31 &&
+           s->list >= 1 && s->list <= s->outputs && s->list <= ORDER_LIST_MAX && s->block >= 1 &&
+           order_blocks(s) <= ORDER_BLOCKS_MAX && s->groups >= 1 && s->groups <= s->words;
+}
+
+static uint64_t aligned(uint64_t n) {
+    return (n + 63) & ~(uint64_t)63;
+}
+
+/* Sizes are below 2^31 * 2^12 * 4, so nothing overflows. */
+static order_layout layout_of(const order_shape *s) {
+    order_layout at;
+    at.sequence = sizeof(order_head);
+    at.groups = at.sequence + aligned((uint64_t)s->outputs * sizeof(uint32_t));
+    at.block_orders = at.groups + aligned((uint64_t)s->words * sizeof(uint32_t));
+    at.lists = at.block_orders + aligned((uint64_t)s->groups * order_blocks(s) * sizeof(uint16_t));
+    at.end = at.lists + aligned((uint64_t)s->words * s->list * (is_wide(s) ? 4 : 2));
+    return at;
+}
+
+uint64_t order_bytes(const order_shape *shape) {
+    return is_valid(shape) ? layout_of(shape).end : 0;
+}
+
+/* ---- opening ---- */
+
+static tem_status refuse(tem_error *error) {
+    return core_fail(error, TEM_ERR_DAMAGED, "the section with the order of the words is damaged");
+}
+
+/* Fills o->places. Every word of the sequence must be an output, and be there once; then all m
+ * outputs are there. */
+static bool find_places(order *o, const uint32_t *excluded, uint32_t excluded_count) {
+    memset(o->places, 0xff, o->shape.words * sizeof *o->places);
+    for (uint32_t i = 0; i < excluded_count; i++)
+        o->places[excluded[i]] = 0; /* taken */
+    for (uint32_t place = 0; place < o->shape.outputs; place++) {
+        const uint32_t word = o->sequence[place];
+        if (word >= o->shape.words || o->places[word] != ORDER_NONE)
+            return false;
+        o->places[word] = place;
+    }
+    for (uint32_t i = 0; i < excluded_count; i++)
+        o->places[excluded[i]] = ORDER_NONE;
+    return true;
+}
+
+static bool are_groups_valid(const order *o) {
+    for (uint32_t w = 0; w < o->shape.words; w++)
+        if (o->groups[w] >= o->shape.groups)
+            return false;
+    return true;
+}
+
+static void set_views(order *o, const unsigned char *bytes) {
+    const order_layout at = layout_of(&o->shape);
+    o->sequence = (const uint32_t *)(const void *)(bytes + at.sequence);
+    o->groups = (const uint32_t *)(const void *)(bytes + at.groups);
+    o->block_orders = (const uint16_t *)(const void *)(bytes + at.block_orders);
+    o->lists = bytes + at.lists;
+    o->wide = is_wide(&o->shape);
+    o->blocks = order_blocks(&o->shape);
+}
+
+void order_lay_out(order *o, const order_shape *shape, unsigned char *bytes) {
+    const order_head head = {.shape = *shape};
+    memcpy(bytes, &head, sizeof head);
+    *o = (order){.shape = *shape, .bytes = bytes, .byte_count = order_bytes(shape)};
+    set_views(o, bytes);
+}
+
+tem_status order_open(order *o, const unsigned char *bytes, uint64_t count, uint32_t words,
+                      const uint32_t *excluded, uint32_t excluded_count, tem_error *error) {
+    static const uint32_t zero[11];
+    order_head head;
+    *o = (order){.bytes = bytes, .byte_count = count};
+    if (count < sizeof head)
+        return refuse(error);
+    memcpy(&head, bytes, sizeof head);
+    if (memcmp(head.zero, zero, sizeof zero) != 0 || head.shape.words != words ||
+        head.shape.outputs != words - excluded_count || order_bytes(&head.shape) != count)
+        return refuse(error);
+    o->shape = head.shape;
+    set_views(o, bytes);
+    o->places = core_alloc(words, sizeof *o->places);
+    o->checked = core_alloc_zero(((uint64_t)words + o->shape.groups) / 64 + 1, sizeof *o->checked);
+    if (o->places == NULL || o->checked == NULL) {
+        order_free(o);
+        return core_fail_memory(error);
+    }
+    if (find_places(o, excluded, excluded_count) && are_groups_valid(o))
+        return TEM_OK;
+    order_free(o);
+    return refuse(error);
+}
+
+void order_free(order *o) {
+    core_free(o->places);
+    core_free(o->checked);
+    if (o->owned)
+        core_free((void *)(uintptr_t)o->bytes);
+    *o = (order){0};
+}
+
+/* ---- checking ---- */
+
+static const uint16_t *blocks_of_group(const order *o, uint32_t group) {
+    return o->block_orders + (size_t)group * o->blocks;
+}
+
+static uint32_t listed_place(const order *o, uint32_t w, uint32_t i) {
+    const size_t at = (size_t)w * o->shape.list + i;
+    return o->wide ? ((const uint32_t *)o->lists)[at] : ((const uint16_t *)o->lists)[at];
+}
+
+static bool is_checked(const order *o, uint64_t bit) {
+    return (atomic_load_explicit(&o->checked[bit / 64], memory_order_relaxed) >> bit % 64 & 1) != 0;
+}
+
+static void note_checked(const order *o, uint64_t bit) {
+    atomic_fetch_or_explicit(&o->checked[bit / 64], (uint64_t)1 << bit % 64, memory_order_relaxed);
+}
+
+/* PRIVACY: step 1 of the proof: an order of blocks has each block once, and the last one last. */
+static bool is_block_order(const order *o, uint32_t group) {
+    const uint16_t *blocks = blocks_of_group(o, group);
+    bool seen[ORDER_BLOCKS_MAX] = {false};
+    for (uint32_t i = 0; i < o->blocks; i++) {
+        if (blocks[i] >= o->blocks || seen[blocks[i]])
+            return false;
+        seen[blocks[i]] = true;
+    }
+    return blocks[o->blocks - 1] == o->blocks - 1;
+}
+
+static int compare_places(const void *a, const void *b) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The word at a place of the path of a group. */
+static uint32_t word_on_path(const order *o, uint32_t group, uint32_t place) {
+    const uint32_t block = blocks_of_group(o, group)[place / o->shape.block];
+    return o->sequence[block * o->shape.block + place % o->shape.block];
+}
+
+/* PRIVACY: step 1 of the proof: a list has different places, so no word has two ranks; and an
+ * output has rank 0 around itself. */
+static bool is_list(const order *o, uint32_t w) {
+    uint32_t places[ORDER_LIST_MAX];
+    for (uint32_t i = 0; i < o->shape.list; i++)
+        places[i] = listed_place(o, w, i);
+    const uint32_t first = places[0];
+    qsort(places, o->shape.list, sizeof *places, compare_places);
+    for (uint32_t i = 1; i < o->shape.list; i++)
+        if (places[i - 1] == places[i])
+            return false;
+    return places[o->shape.list - 1] < o->shape.outputs &&
+           (o->places[w] == ORDER_NONE || word_on_path(o, o->groups[w], first) == w);
+}
+
+tem_status order_check_word(const order *o, uint32_t word, tem_error *error) {
+    const uint32_t group = o->groups[word];
+    if (!is_checked(o, (uint64_t)o->shape.words + group)) {
+        if (!is_block_order(o, group))
+            return refuse(error);
+        note_checked(o, (uint64_t)o->shape.words + group);
+    }
+    if (!is_list(o, word))
+        return refuse(error);
+    note_checked(o, word);
+    return TEM_OK;
+}
+
+tem_status order_check(const order *o, const tem_run *run, tem_error *error) {
+    (void)run; /* some milliseconds */
+    tem_status status = TEM_OK;
+    for (uint32_t w = 0; w < o->shape.words && status == TEM_OK; w++)
+        status = order_check_word(o, w, error);
+    return status;
+}
+
+/* ---- from ranks to words ---- */
+
+/* How many places of a list are at most p. Loops that a compiler turns into vector instructions. */
+static uint32_t count_narrow(const uint16_t *list, uint32_t count, uint16_t p) {
+    uint16_t sum = 0; /* lists are shorter than 2^16 */
+    for (uint32_t i = 0; i < count; i++)
+        sum = (uint16_t)(sum + (list[i] <= p));
+    return sum;
+}
+
+static uint32_t count_wide(const uint32_t *list, uint32_t count, uint32_t p) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += list[i] <= p;
+    return sum;
+}
+
+static uint32_t listed_up_to(const order *o, uint32_t w, uint32_t p) {
+    const uint32_t count = o->shape.list;
+    return o->wide
+               ? count_wide((const uint32_t *)o->lists + (size_t)w * count, count, p)
+               : count_narrow((const uint16_t *)o->lists + (size_t)w * count, count, (uint16_t)p);
+}
+
+/* Place number `number` of those that are not in the list, from 0. Of the places up to p as many are
+ * not in the list as p + 1 less the listed ones. Steps up from below reach the least p for which
+ * this is number + 1. */
+static uint32_t unlisted_place(const order *o, uint32_t w, uint32_t number) {
+    uint32_t p = number;
+    for (;;) {
+        const uint32_t next = number + listed_up_to(o, w, p);
+        if (next == p)
+            return p;
+        p = next;
+    }
+}
+
+uint32_t order_word(const order *o, uint32_t w, uint32_t rank) {
+    const uint32_t place = rank < o->shape.list ? listed_place(o, w, rank)
+                                                : unlisted_place(o, w, rank - o->shape.list);
+    return word_on_path(o, o->groups[w], place);
+}
+
+void order_prefetch(const order *o, uint32_t w) {
+    const size_t bytes = (size_t)o->shape.list * (o->wide ? 4 : 2);
+    const char *list = (const char *)o->lists + w * bytes;
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch(list + at);
+    __builtin_prefetch(blocks_of_group(o, o->groups[w]));
+}
+
+/* ---- from words to ranks ---- */
+
+/* The rank of the place p on the path of w's group. */
+static uint32_t rank_of_place(const order *o, uint32_t w, uint32_t p) {
+    const uint32_t listed = listed_up_to(o, w, p);
+    if (listed > 0)
+        for (uint32_t i = 0; i < o->shape.list; i++)
+            if (listed_place(o, w, i) == p)
+                return i;
+    return o->shape.list + p - listed;
+}
+
+/* Where a block stands in the order of a group. The group has been checked, so it stands there. */
+static uint32_t place_of_block(const order *o, uint32_t group, uint32_t block) {
+    const uint16_t *blocks = blocks_of_group(o, group);
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < o->blocks; i++)
+        place |= blocks[i] == block ? i : 0;
+    return place;
+}
+
+uint32_t order_rank(const order *o, uint32_t w, uint32_t y) {
+    const uint32_t at = o->places[y], size = o->shape.block;
+    if (at == ORDER_NONE)
+        return ORDER_NONE;
+    return rank_of_place(o, w, place_of_block(o, o->groups[w], at / size) * size + at % size);
+}
+
+/* A list by place: the place, and the rank. */
+typedef struct listed_word {
+    uint32_t place, rank;
+} listed_word;
+
+static int compare_listed(const void *a, const void *b) {
+    return compare_places(&((const listed_word *)a)->place, &((const listed_word *)b)->place);
+}
+
+/* The rank of the place p, by a list that is sorted by place. */
+static uint32_t find_rank(const listed_word *listed, uint32_t count, uint32_t p) {
+    uint32_t below = 0, above = count; /* listed places before `below` are less than p */
+    while (below < above) {
+        const uint32_t middle = below + (above - below) / 2;
+        if (listed[middle].place < p)
+            below = middle + 1;
+        else
+            above = middle;
+    }
+    return below < count && listed[below].place == p ? listed[below].rank : count + p - below;
+}
+
+void order_ranks(const order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks) {
+    const uint32_t size = o->shape.block, length = o->shape.list;
+    const uint16_t *blocks = blocks_of_group(o, o->groups[w]);
+    listed_word listed[ORDER_LIST_MAX];
+    uint16_t places[ORDER_BLOCKS_MAX]; /* of the blocks */
+    for (uint32_t i = 0; i < length; i++)
+        listed[i] = (listed_word){listed_place(o, w, i), i};
+    qsort(listed, length, sizeof *listed, compare_listed);
+    for (uint32_t i = 0; i < o->blocks; i++)
+        places[blocks[i]] = (uint16_t)i;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = o->places[first + i];
+        ranks[i] = at == ORDER_NONE
+                       ? ORDER_NONE
+                       : find_rank(listed, length, places[at / size] * size + at % size);
+    }
+}

@@ -1,0 +1,105 @@
+/* order.h - the public order of all outputs around each input word.
+ *
+ * Around the word w each of the m outputs has one rank, 0 to m - 1; w itself, if it is an output,
+ * has rank 0. The law of `rank` falls off with the rank. No vectors are needed to follow an order:
+ *
+ * - The sequence has all outputs, near ones together. It is cut into blocks of equal size; the last
+ *   block may be shorter.
+ * - Near words form groups. Each group has one order of the blocks, in which the last block is the
+ *   last. The path of a group is the sequence in that order of the blocks.
+ * - Each word has a list: the words of its first ranks, as places on the path of its group. The
+ *   other ranks are the path without the words of the list.
+ *
+ * PRIVACY: the proof of `rank` needs one permutation of the outputs per word, and nothing else
+ * (docs/PRIVACY.md, "Rank", step 1). It is one by construction if the sequence has each output
+ * once, an order of blocks each block once, and a list each place at most once. order_check and
+ * order_check_word check exactly that. Which permutation it is decides utility, and is public. */
+#ifndef ORDER_ORDER_H
+#define ORDER_ORDER_H
+
+#include "tem.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ORDER_BLOCKS_MAX = 4096, ORDER_LIST_MAX = 4096 };
+
+#define ORDER_NONE UINT32_MAX /* no rank: the word is never an output */
+
+/* The numbers that decide the size of everything else. */
+typedef struct order_shape {
+    uint32_t words;   /* n, inputs */
+    uint32_t outputs; /* m, at least 1 */
+    uint32_t list;    /* K, words in a list; at most m and ORDER_LIST_MAX */
+    uint32_t block;   /* B, words in a block */
+    uint32_t groups;  /* G */
+} order_shape;
+
+/* How many blocks there are; at most ORDER_BLOCKS_MAX. */
+static inline uint32_t order_blocks(const order_shape *s) {
+    return (s->outputs - 1) / s->block + 1;
+}
+
+/* A view of the bytes of a model's section, which may be damaged: whoever uses a word calls
+ * order_need for it before. */
+typedef struct order {
+    order_shape shape;
+    uint32_t blocks;
+    bool wide;                    /* places have 32 bits, not 16 */
+    const uint32_t *sequence;     /* m outputs */
+    const uint32_t *groups;       /* the group of each of the n words */
+    const uint16_t *block_orders; /* G times C blocks */
+    const void *lists;            /* n times K places */
+    const unsigned char *bytes;   /* of the section */
+    uint64_t byte_count;
+    bool owned; /* order_free frees the bytes */
+
+    uint32_t *places; /* of each word in the sequence, or ORDER_NONE; owned */
+    /* A bit per word, then one per group, set once its list or its order of blocks has been found
+     * to be right. */
+    _Atomic(uint64_t) *checked;
+} order;
+
+/* The size of the section of an order. 0: it does not fit 64 bits, or the shape is not valid. */
+uint64_t order_bytes(const order_shape *shape);
+
+/* Writes the head of a section of this shape, which must be valid, to zeroed bytes, and sets the
+ * views of *o. For those who make orders: they fill the arrays. */
+void order_lay_out(order *o, const order_shape *shape, unsigned char *bytes);
+
+/* Makes a view of `bytes`, which begin at a multiple of 64 and live as long as the order. words: the
+ * words of the model; excluded: which of them are never outputs, ascending. Fails with
+ * TEM_ERR_DAMAGED if the bytes are no order of these words, as far as that is known before lists and
+ * orders of blocks are looked at; TEM_ERR_MEMORY. Free with order_free, which frees no bytes. */
+tem_status order_open(order *o, const unsigned char *bytes, uint64_t count, uint32_t words,
+                      const uint32_t *excluded, uint32_t excluded_count, tem_error *error);
+void order_free(order *o);
+
+/* Makes sure that the order around a word is a permutation. The first call for a word looks at its
+ * list, and the first for a group at its order of blocks. TEM_ERR_DAMAGED. Any thread. */
+tem_status order_check_word(const order *o, uint32_t word, tem_error *error);
+
+static inline tem_status order_need(const order *o, uint32_t word, tem_error *error) {
+    const uint64_t bits = atomic_load_explicit(&o->checked[word / 64], memory_order_relaxed);
+    return (bits >> word % 64 & 1) != 0 ? TEM_OK : order_check_word(o, word, error);
+}
+
+/* Looks at all words. */
+tem_status order_check(const order *o, const tem_run *run, tem_error *error);
+
+/* After order_need for w: the output of this rank around w; rank below m. Some hundred
+ * nanoseconds at most. */
+uint32_t order_word(const order *o, uint32_t w, uint32_t rank);
+
+/* Loads into the cache what order_word needs. */
+void order_prefetch(const order *o, uint32_t w);
+
+/* After order_need for w: the rank of y around w, or ORDER_NONE if y is never an output. */
+uint32_t order_rank(const order *o, uint32_t w, uint32_t y);
+
+/* After order_need for w: sets ranks[i] to the rank of the word first + i around w. Fills all of
+ * them, in one pass over the list. */
+void order_ranks(const order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks);
+
+#endif

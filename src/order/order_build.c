@@ -1,0 +1,449 @@
+/* order_build.c - makes the order around every word.
+ *
+ *  1. Candidates: the nearest outputs of each word, by the index's exact search.
+ *  2. The sequence and its blocks (order_blocks.c), the groups (order_groups.c).
+ *  3. The order of the blocks of each group: by the member of the block that is nearest to the
+ *     middle of the group. By the middle of the block instead, nearest neighbors lose 6.3 instead
+ *     of 5.4: it says little about the nearest member (docs/RANK.md).
+ *  4. The list of each word: the candidates that are nearest to a mean of the word, its ten nearest
+ *     and its group. Near words then have more alike lists. */
+#include "order/order_build.h"
+
+#include "core/memory.h"
+#include "core/status.h"
+#include "core/threads.h"
+#include "index/nearest_keys.h"
+#include "index/neighbours.h"
+#include "space/kernels/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CANDIDATES = 384,
+    USUAL_LIST = 128,
+    USUAL_BLOCK = 16,
+    USUAL_GROUP = 12,
+    LARGE_GROUP = 32, /* of vocabularies above 2^16 words, whose orders of blocks would be large */
+    AVERAGED = 10,    /* nearest words that the query of a list takes the mean of */
+    GROUPS_AT_ONCE = 16, /* whose middles stay in the cache while all words pass by */
+    STEP_LOG2 = 13
+};
+
+typedef struct builder {
+    const unit_points *points;
+    const uint32_t *excluded;
+    uint32_t excluded_count;
+    order_shape shape;
+    uint32_t blocks;
+    const kernels *kernels;
+    unsigned char *bytes; /* the section that is made */
+    uint32_t *sequence, *groups;
+    uint16_t *block_orders;
+    unsigned char *lists;
+    uint32_t *candidates; /* CANDIDATES per word: outputs other than the word, the nearest first,
+                           * then ORDER_NONE */
+    int16_t *middles;     /* a row per group */
+    uint32_t *places;     /* of each word in the sequence, or ORDER_NONE */
+    atomic_bool no_memory;
+} builder;
+
+static bool is_output(const builder *b, uint32_t word) {
+    return b->places[word] != ORDER_NONE;
+}
+
+/* ---- shape ---- */
+
+static tem_status choose_shape(builder *b, const order_wishes *wishes, tem_error *error) {
+    order_shape *s = &b->shape;
+    s->words = b->points->count;
+    s->outputs = s->words - b->excluded_count;
+    s->list = wishes->list != 0 ? wishes->list : USUAL_LIST;
+    s->block = wishes->block != 0 ? wishes->block : USUAL_BLOCK;
+    while (wishes->block == 0 && order_blocks(s) > ORDER_BLOCKS_MAX)
+        s->block *= 2;
+    s->groups = 1;
+    if (order_blocks(s) > ORDER_BLOCKS_MAX)
+        return core_fail(error, TEM_ERR_RANGE, "blocks of %u words are too small: at least %u",
+                         s->block, (s->outputs - 1) / ORDER_BLOCKS_MAX + 1);
+    if (s->list > CANDIDATES)
+        return core_fail(error, TEM_ERR_RANGE, "lists of an order have at most %d words",
+                         CANDIDATES);
+    if (s->list > s->outputs)
+        s->list = s->outputs;
+    if (s->words > (uint32_t)1 << 28)
+        return core_fail(error, TEM_ERR_UNSUPPORTED, "too many words for an order");
+    b->blocks = order_blocks(s);
+    return TEM_OK;
+}
+
+static uint32_t group_most(const builder *b, const order_wishes *wishes) {
+    if (wishes->group != 0)
+        return wishes->group;
+    return b->shape.words <= 1 << 16 ? USUAL_GROUP : LARGE_GROUP;
+}
+
+/* ---- candidates ---- */
+
+static void take_candidates(builder *b, uint32_t word, const tem_neighbours *near) {
+    uint32_t *out = b->candidates + (size_t)word * CANDIDATES, count = 0;
+    for (uint32_t i = 0; i < near->count && count < CANDIDATES; i++)
+        if (near->list[i].id != word && is_output(b, near->list[i].id))
+            out[count++] = near->list[i].id;
+    while (count < CANDIDATES)
+        out[count++] = ORDER_NONE;
+}
+
+static tem_status find_candidates(builder *b, const tem_run *run, tem_error *error) {
+    const space s = {.metric = &metric_euclidean,
+                     .count = b->points->count,
+                     .dimension = b->points->dimension,
+                     .row_elements = b->points->row_elements,
+                     .step_log2 = STEP_LOG2,
+                     .rows = b->points->rows};
+    neighbour_index index = {0};
+    const uint32_t wanted = CANDIDATES + 1 < s.count ? CANDIDATES + 1 : s.count;
+    tem_status status = neighbours_build(&s, wanted, run, &index, error);
+    for (uint32_t word = 0; word < s.count && status == TEM_OK; word++) {
+        tem_neighbours near = {0};
+        status = neighbours_get(&index, word, &near, error);
+        if (status == TEM_OK)
+            take_candidates(b, word, &near);
+    }
+    if (status == TEM_OK)
+        neighbours_free(&index);
+    return status;
+}
+
+/* ---- sequence and groups ---- */
+
+static void mark_outputs(builder *b) {
+    memset(b->places, 0, b->shape.words * sizeof *b->places);
+    for (uint32_t i = 0; i < b->excluded_count; i++)
+        b->places[b->excluded[i]] = ORDER_NONE;
+}
+
+static tem_status make_sequence(builder *b, tem_error *error) {
+    uint32_t *ids = core_alloc(b->shape.outputs, sizeof *ids), count = 0;
+    if (ids == NULL)
+        return core_fail_memory(error);
+    for (uint32_t word = 0; word < b->shape.words; word++)
+        if (is_output(b, word))
+            ids[count++] = word;
+    const tem_status status =
+        order_make_blocks(b->points, ids, count, b->shape.block, b->sequence, error);
+    for (uint32_t place = 0; place < count && status == TEM_OK; place++)
+        b->places[b->sequence[place]] = place;
+    core_free(ids);
+    return status;
+}
+
+static tem_status make_groups(builder *b, uint32_t most, tem_error *error) {
+    uint32_t *near = core_alloc((size_t)b->shape.words * ORDER_JOINED, sizeof *near);
+    if (near == NULL)
+        return core_fail_memory(error);
+    for (size_t word = 0; word < b->shape.words; word++)
+        memcpy(near + word * ORDER_JOINED, b->candidates + word * CANDIDATES,
+               ORDER_JOINED * sizeof *near);
+    const tem_status status =
+        order_make_groups(b->points, near, most, b->groups, &b->shape.groups, error);
+    core_free(near);
+    return status;
+}
+
+/* The middle of a group is the sum of its words, scaled. */
+static tem_status make_middles(builder *b, tem_error *error) {
+    const uint32_t elements = b->points->row_elements, dimension = b->points->dimension;
+    int64_t *sums = core_alloc_zero((size_t)b->shape.groups * dimension, sizeof *sums);
+    b->middles = core_alloc_zero((size_t)b->shape.groups * elements, sizeof *b->middles);
+    if (sums == NULL || b->middles == NULL) {
+        core_free(sums);
+        return core_fail_memory(error);
+    }
+    for (uint32_t word = 0; word < b->shape.words; word++)
+        unit_add(sums + (size_t)b->groups[word] * dimension, unit_row(b->points, word), dimension);
+    for (size_t group = 0; group < b->shape.groups; group++)
+        unit_scale(sums + group * dimension, dimension, b->middles + group * elements);
+    core_free(sums);
+    return TEM_OK;
+}
+
+/* ---- orders of the blocks ---- */
+
+/* Sorts the blocks of a group: the largest product first, ties by number, the last block last. */
+static void sort_blocks(const builder *b, const int64_t *best, uint64_t *keys, uint16_t *out) {
+    const uint32_t last = b->blocks - 1;
+    for (uint32_t block = 0; block < last; block++)
+        keys[block] = nearest_key(block, (uint32_t)(((int64_t)1 << 31) - best[block]));
+    if (last > 0)
+        nearest_sort(keys, last);
+    for (uint32_t i = 0; i < last; i++)
+        out[i] = (uint16_t)keys[i];
+    out[last] = (uint16_t)last;
+}
+
+/* A core_task: the orders of GROUPS_AT_ONCE groups. */
+static void order_blocks_of_groups(void *context, uint64_t item, unsigned thread) {
+    builder *b = context;
+    const uint32_t elements = b->points->row_elements, first = (uint32_t)item * GROUPS_AT_ONCE;
+    const uint32_t left = b->shape.groups - first;
+    const uint32_t count = left < GROUPS_AT_ONCE ? left : GROUPS_AT_ONCE;
+    int64_t *best = core_alloc((size_t)GROUPS_AT_ONCE * b->blocks, sizeof *best);
+    uint64_t *keys = core_alloc(b->blocks, sizeof *keys);
+    (void)thread;
+    if (best == NULL || keys == NULL)
+        atomic_store(&b->no_memory, true);
+    for (size_t i = 0; best != NULL && i < (size_t)GROUPS_AT_ONCE * b->blocks; i++)
+        best[i] = INT32_MIN;
+    for (uint32_t place = 0; best != NULL && place < b->shape.outputs; place++) {
+        const int16_t *row = unit_row(b->points, b->sequence[place]);
+        for (uint32_t g = 0; g < count; g++) {
+            int64_t *most = &best[(size_t)g * b->blocks + place / b->shape.block];
+            const int64_t product =
+                b->kernels->dot_i16(row, b->middles + (size_t)(first + g) * elements, elements);
+            *most = product > *most ? product : *most;
+        }
+    }
+    for (uint32_t g = 0; best != NULL && keys != NULL && g < count; g++)
+        sort_blocks(b, best + (size_t)g * b->blocks, keys,
+                    b->block_orders + (size_t)(first + g) * b->blocks);
+    core_free(best);
+    core_free(keys);
+}
+
+/* ---- lists ---- */
+
+/* The query of a list: 2/5 of the word, 2/5 of the mean of its nearest, 1/5 of its group. */
+static void make_query(const builder *b, uint32_t word, int64_t *sum, int16_t *query) {
+    const uint32_t elements = b->points->row_elements, dimension = b->points->dimension;
+    const uint32_t *near = b->candidates + (size_t)word * CANDIDATES;
+    const int16_t *own = unit_row(b->points, word);
+    const int16_t *middle = b->middles + (size_t)b->groups[word] * elements;
+    memset(sum, 0, dimension * sizeof *sum);
+    for (uint32_t i = 0; i < AVERAGED && near[i] != ORDER_NONE; i++)
+        unit_add(sum, unit_row(b->points, near[i]), dimension);
+    unit_scale(sum, dimension, query);
+    for (uint32_t i = 0; i < dimension; i++)
+        query[i] = (int16_t)((2 * own[i] + 2 * query[i] + middle[i]) / 5);
+}
+
+static void put_place(const builder *b, uint32_t word, uint32_t i, uint32_t place) {
+    const size_t at = (size_t)word * b->shape.list + i;
+    if (b->shape.outputs > 1 << 16)
+        ((uint32_t *)(void *)b->lists)[at] = place;
+    else
+        ((uint16_t *)(void *)b->lists)[at] = (uint16_t)place;
+}
+
+/* Fills `listed` with the words of a list, and returns how many there are: the word itself, then
+ * the candidates by their product with the query. Fewer than asked for if most words are excluded. */
+static uint32_t choose_listed(const builder *b, uint32_t word, const int16_t *query, uint64_t *keys,
+                              uint32_t *listed) {
+    const uint32_t *near = b->candidates + (size_t)word * CANDIDATES;
+    uint32_t found = 0, count = 0;
+    for (; found < CANDIDATES && near[found] != ORDER_NONE; found++) {
+        const int64_t product =
+            b->kernels->dot_i16(query, unit_row(b->points, near[found]), b->points->row_elements);
+        keys[found] = nearest_key(near[found], (uint32_t)(((int64_t)1 << 31) - product));
+    }
+    nearest_sort(keys, found);
+    if (is_output(b, word))
+        listed[count++] = word;
+    for (uint32_t i = 0; i < found && count < b->shape.list; i++)
+        listed[count++] = (uint32_t)keys[i];
+    return count;
+}
+
+/* Writes a list as places on the path of the group. A list that is too short goes on with the first
+ * places of the path that it does not have. */
+static void put_list(const builder *b, uint32_t word, const uint32_t *listed, uint32_t count,
+                     uint16_t *block_places, uint32_t *taken) {
+    const uint16_t *blocks = b->block_orders + (size_t)b->groups[word] * b->blocks;
+    const uint32_t size = b->shape.block;
+    for (uint32_t i = 0; i < b->blocks; i++)
+        block_places[blocks[i]] = (uint16_t)i;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = b->places[listed[i]];
+        taken[i] = block_places[at / size] * size + at % size;
+        put_place(b, word, i, taken[i]);
+    }
+    for (uint32_t place = 0; count < b->shape.list; place++) {
+        bool is_new = true;
+        for (uint32_t i = 0; i < count; i++)
+            is_new &= taken[i] != place;
+        if (!is_new)
+            continue;
+        taken[count] = place;
+        put_place(b, word, count++, place);
+    }
+}
+
+enum { WORDS_AT_ONCE = 256 };
+
+/* A core_task: the lists of WORDS_AT_ONCE words. */
+static void make_lists(void *context, uint64_t item, unsigned thread) {
+    builder *b = context;
+    const uint64_t first = item * WORDS_AT_ONCE, end = first + WORDS_AT_ONCE;
+    int64_t *sum = core_alloc(b->points->dimension, sizeof *sum);
+    int16_t *query = core_alloc_zero(b->points->row_elements, sizeof *query);
+    (void)thread;
+    if (sum == NULL || query == NULL)
+        atomic_store(&b->no_memory, true);
+    for (uint64_t word = first; word < end && word < b->shape.words && sum != NULL && query != NULL;
+         word++) {
+        uint64_t keys[CANDIDATES];
+        uint32_t listed[CANDIDATES + 1], taken[CANDIDATES + 1];
+        uint16_t block_places[ORDER_BLOCKS_MAX];
+        make_query(b, (uint32_t)word, sum, query);
+        const uint32_t count = choose_listed(b, (uint32_t)word, query, keys, listed);
+        put_list(b, (uint32_t)word, listed, count, block_places, taken);
+    }
+    core_free(sum);
+    core_free(query);
+}
+
+/* ---- all of it ---- */
+
+/* Allocates the section, now that its shape is known, and moves what is made into it. */
+static tem_status make_section(builder *b, order *o, tem_error *error) {
+    unsigned char *bytes = core_alloc_zero(order_bytes(&b->shape), 1);
+    if (bytes == NULL)
+        return core_fail_memory(error);
+    order_lay_out(o, &b->shape, bytes);
+    memcpy((uint32_t *)(uintptr_t)o->sequence, b->sequence, b->shape.outputs * sizeof *b->sequence);
+    memcpy((uint32_t *)(uintptr_t)o->groups, b->groups, b->shape.words * sizeof *b->groups);
+    b->block_orders = (uint16_t *)(uintptr_t)o->block_orders;
+    b->lists = (unsigned char *)(uintptr_t)o->lists;
+    return TEM_OK;
+}
+
+static tem_status check_memory(const builder *b, tem_error *error) {
+    return atomic_load(&b->no_memory) ? core_fail_memory(error) : TEM_OK;
+}
+
+static tem_status fill_section(builder *b, const tem_run *run, tem_error *error) {
+    const uint32_t group_items = (b->shape.groups - 1) / GROUPS_AT_ONCE + 1;
+    const uint32_t word_items = (b->shape.words - 1) / WORDS_AT_ONCE + 1;
+    tem_status status =
+        core_parallel(run, "ordering blocks", group_items, order_blocks_of_groups, b, error);
+    if (status == TEM_OK)
+        status = check_memory(b, error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "listing words", word_items, make_lists, b, error);
+    return status == TEM_OK ? check_memory(b, error) : status;
+}
+
+/* Opens what was made as if it came from a file, so that it is checked in the same way. */
+static tem_status take_section(const builder *b, order *made, order *out, tem_error *error) {
+    const unsigned char *bytes = made->bytes;
+    const tem_status status = order_open(out, bytes, order_bytes(&b->shape), b->shape.words,
+                                         b->excluded, b->excluded_count, error);
+    if (status != TEM_OK)
+        core_free((void *)(uintptr_t)bytes);
+    out->owned = status == TEM_OK;
+    return status;
+}
+
+static tem_status build_all(builder *b, const order_wishes *wishes, const tem_run *run, order *out,
+                            tem_error *error) {
+    order made = {0};
+    mark_outputs(b);
+    tem_status status = find_candidates(b, run, error);
+    if (status == TEM_OK)
+        status = make_sequence(b, error);
+    if (status == TEM_OK)
+        status = make_groups(b, group_most(b, wishes), error);
+    if (status == TEM_OK)
+        status = make_middles(b, error);
+    if (status == TEM_OK)
+        status = make_section(b, &made, error);
+    if (status != TEM_OK)
+        return status;
+    status = fill_section(b, run, error);
+    if (status != TEM_OK) {
+        core_free((void *)(uintptr_t)made.bytes);
+        return status;
+    }
+    return take_section(b, &made, out, error);
+}
+
+tem_status order_build(const unit_points *points, const uint32_t *excluded, uint32_t excluded_count,
+                       const order_wishes *wishes, const tem_run *run, order *out,
+                       tem_error *error) {
+    builder b = {.points = points,
+                 .excluded = excluded,
+                 .excluded_count = excluded_count,
+                 .kernels = kernels_active()};
+    tem_status status = choose_shape(&b, wishes, error);
+    if (status != TEM_OK)
+        return status;
+    b.sequence = core_alloc(b.shape.outputs, sizeof *b.sequence);
+    b.groups = core_alloc(b.shape.words, sizeof *b.groups);
+    b.places = core_alloc(b.shape.words, sizeof *b.places);
+    b.candidates = core_alloc((size_t)b.shape.words * CANDIDATES, sizeof *b.candidates);
+    if (b.sequence == NULL || b.groups == NULL || b.places == NULL || b.candidates == NULL)
+        status = core_fail_memory(error);
+    else
+        status = build_all(&b, wishes, run, out, error);
+    core_free(b.sequence);
+    core_free(b.groups);
+    core_free(b.places);
+    core_free(b.candidates);
+    core_free(b.middles);
+    return status;
+}
+
+/* ---- by distances ---- */
+
+/* The list of a word: itself, if it is an output, then all other outputs by distance. At most
+ * ORDER_LIST_MAX outputs, so places have 16 bits. */
+static void list_by_distance(const space *s, uint32_t word, const order *o, uint64_t *keys) {
+    uint16_t *list = (uint16_t *)(uintptr_t)o->lists + (size_t)word * o->shape.list;
+    uint32_t own = 0;
+    for (uint32_t place = 0; place < o->shape.outputs; place++) {
+        const uint32_t y = o->sequence[place];
+        if (y == word)
+            own = place;
+        keys[place] = y == word ? 0 : nearest_key(place + 1, space_distance(s, word, y));
+    }
+    nearest_sort(keys, o->shape.outputs);
+    for (uint32_t i = 0; i < o->shape.outputs; i++)
+        list[i] = (uint16_t)(keys[i] == 0 ? own : (uint32_t)keys[i] - 1);
+}
+
+/* One group, one block: the path is the sequence of all outputs by id. */
+static void fill_plain(const space *s, const order *o, const uint32_t *excluded, uint32_t count,
+                       uint64_t *keys) {
+    uint32_t *sequence = (uint32_t *)(uintptr_t)o->sequence, place = 0, next = 0;
+    for (uint32_t word = 0; word < s->count; word++) {
+        if (next < count && excluded[next] == word)
+            next++;
+        else
+            sequence[place++] = word;
+    }
+    for (uint32_t word = 0; word < s->count; word++)
+        list_by_distance(s, word, o, keys);
+}
+
+tem_status order_build_by_distance(const space *s, const uint32_t *excluded,
+                                   uint32_t excluded_count, order *out, tem_error *error) {
+    const uint32_t outputs = s->count - excluded_count;
+    builder b = {.excluded = excluded, .excluded_count = excluded_count};
+    if (outputs > ORDER_LIST_MAX)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "without vectors an order has at most %d words", ORDER_LIST_MAX);
+    b.shape = (order_shape){
+        .words = s->count, .outputs = outputs, .list = outputs, .block = outputs, .groups = 1};
+    order made = {0};
+    uint64_t *keys = core_alloc(outputs, sizeof *keys);
+    unsigned char *bytes = core_alloc_zero(order_bytes(&b.shape), 1);
+    if (keys == NULL || bytes == NULL) {
+        core_free(keys);
+        core_free(bytes);
+        return core_fail_memory(error);
+    }
+    order_lay_out(&made, &b.shape, bytes);
+    fill_plain(s, &made, excluded, excluded_count, keys);
+    core_free(keys);
+    return take_section(&b, &made, out, error);
+}

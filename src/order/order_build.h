@@ -1,0 +1,44 @@
+/* order_build.h - makes orders from vectors, or from distances.
+ *
+ * Integers decide everything, and ties go to the lower id. So every machine makes the same order. */
+#ifndef ORDER_ORDER_BUILD_H
+#define ORDER_ORDER_BUILD_H
+
+#include "order/order.h"
+#include "order/unit_points.h"
+
+/* Numbers of the user's; 0: chosen by the number of words. */
+typedef struct order_wishes {
+    uint32_t list;  /* words in a list */
+    uint32_t block; /* words in a block */
+    uint32_t group; /* the most words in a group */
+} order_wishes;
+
+/* Makes an order by closeness of points: the largest scalar product is the nearest. `excluded` has
+ * the ids of words that are never outputs, ascending; not all words. Fails with TEM_ERR_RANGE
+ * (wishes that make more than ORDER_BLOCKS_MAX blocks or lists that are too long), TEM_ERR_MEMORY or
+ * TEM_ERR_CANCELLED. Free with order_free. */
+tem_status order_build(const unit_points *points, const uint32_t *excluded, uint32_t excluded_count,
+                       const order_wishes *wishes, const tem_run *run, order *out,
+                       tem_error *error);
+
+/* Makes the order of a space without vectors, by its distances: every list has all outputs. At most
+ * ORDER_LIST_MAX outputs, else TEM_ERR_UNSUPPORTED; TEM_ERR_MEMORY. Some seconds at most. */
+tem_status order_build_by_distance(const space *s, const uint32_t *excluded,
+                                   uint32_t excluded_count, order *out, tem_error *error);
+
+/* ---- the parts of order_build ---- */
+
+/* Sets `sequence` to all outputs, such that every `block` words are near one another
+ * (order_blocks.c). ids: the outputs, ascending. TEM_ERR_MEMORY. */
+tem_status order_make_blocks(const unit_points *p, const uint32_t *ids, uint32_t count,
+                             uint32_t block, uint32_t *sequence, tem_error *error);
+
+/* Sets groups[w] to the group of each word, 0 to *group_count - 1 (order_groups.c). Words join
+ * their nearest words, the closest pairs first, as long as a group has at most `most` words.
+ * near: for each word its ORDER_JOINED nearest other words, or ORDER_NONE. TEM_ERR_MEMORY. */
+enum { ORDER_JOINED = 5 };
+tem_status order_make_groups(const unit_points *p, const uint32_t *near, uint32_t most,
+                             uint32_t *groups, uint32_t *group_count, tem_error *error);
+
+#endif
