@@ -285,6 +285,21 @@ TEM_API tem_status tem_space_parse(const char *name, tem_space *kind, tem_error 
 
 #define TEM_SPHERE_DIMENSIONS_DEFAULT 50u
 
+/* How to order all outputs around each word (docs/RANK.md). A field of 0 or NULL: the default. */
+typedef struct tem_order_options {
+    uint32_t list; /* words that have ranks of their own before all others, 1 to 384; default 128 */
+    uint32_t block; /* words in a block of the others; default 16, and more where a vocabulary would
+                     * have more than 4,096 blocks */
+    uint32_t
+        group; /* the most near words that share one order of the blocks; default 12, and 32 for
+                     * more than 65,536 words */
+    const tem_vectors
+        *vectors;         /* the vectors that decide what is near. They must have every word of
+                                 * the model. Default: the vectors that the model is built from, with
+                                 * all their columns */
+    uint64_t reserved[4]; /* must be 0 */
+} tem_order_options;
+
 /* What to build. NULL, or a field of 0, means the default. */
 typedef struct tem_build_options {
     tem_metric metric;   /* default TEM_EUCLIDEAN; TEM_MATRIX has its own call */
@@ -303,7 +318,9 @@ typedef struct tem_build_options {
     uint32_t exclude_count;     /* number of words in `exclude`; 0: exclude nothing */
     const char *const *exclude; /* words that are never outputs, as the vocabulary has them; words
                                  * that it does not have are ignored (tem_model_is_excluded) */
-    uint64_t reserved[1];       /* must be 0 */
+    const tem_order_options *order; /* the order of the words, for the mechanism `rank`; NULL: the
+                                     * model gets none */
+    uint64_t reserved[4];           /* must be 0 */
 } tem_build_options;
 
 /* Builds a model: prepares the vectors (tem_space), rounds them to the grid and finds every word's

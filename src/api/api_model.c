@@ -107,7 +107,8 @@ tem_status tem_model_neighbours(const tem_model *model, uint32_t id, tem_neighbo
 
 tem_status tem_model_build(const tem_vectors *vectors, const tem_build_options *options,
                            const tem_run *run, tem_model **model, tem_error *error) {
-    if (is_for_newer(options, error) || is_for_newer(run, error))
+    if (is_for_newer(options, error) || is_for_newer(run, error) ||
+        (options != NULL && is_for_newer(options->order, error)))
         return TEM_ERR_ARGUMENT;
     if (vectors == NULL || model == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "vectors and a place for the model are needed");

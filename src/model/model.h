@@ -14,6 +14,7 @@
 #include "io/file.h"
 #include "model/recipe.h"
 #include "model/signals.h"
+#include "order/order.h"
 #include "space/space.h"
 #include "space/vocab.h"
 
@@ -37,6 +38,7 @@ struct tem_model {
     tem_recipe recipe;                        /* space 0: the vectors were taken as they are */
     unsigned char recipe_bytes[RECIPE_BYTES]; /* the same, as a built model writes it */
     model_signals signals;                    /* count 0: the model is not adapted */
+    rank_order order;                         /* bytes NULL: the model has none */
 
     file_view file;         /* the mapping behind the views above; data NULL if they own memory */
     model_section *table;   /* as it was checked when the file was opened, or NULL */
@@ -51,6 +53,20 @@ struct tem_model {
     atomic_bool trusted;
     atomic_bool is_own; /* the model and the certificates beside it came with the program */
 };
+
+static inline bool model_has_order(const tem_model *model) {
+    return model->order.bytes != NULL;
+}
+
+/* Makes the order of a model that is being built (model_order.c). given: the vectors that the model
+ * is built from, before they are prepared, or NULL. Fails as tem_model_build does. */
+tem_status model_make_order(tem_model *model, const tem_vectors *given,
+                            const tem_order_options *options, const tem_run *run, tem_error *error);
+
+/* The hash of the order's bytes. The model must have an order.
+ * PRIVACY: it names the order that a bound is about; for an opened file it comes from the section
+ * table, as in model_space_hash. */
+void model_order_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
 
 /* Makes a model from a view of a file, aligned to 64 bytes. Takes over the view, also
  * when it fails. */

@@ -121,10 +121,10 @@ static tem_status check_grid(const tem_vectors *v, tem_model *m, bool allow_coar
                       error);
 }
 
-/* Builds a model from vectors that are prepared, or taken as they are. */
-static tem_status build_prepared(const tem_vectors *vectors, const metric_ops *metric,
-                                 const tem_build_options *chosen, const tem_run *run,
-                                 tem_model **model, tem_error *error) {
+/* Builds a model from vectors that are prepared, or taken as they are. given: before that. */
+static tem_status build_prepared(const tem_vectors *vectors, const tem_vectors *given,
+                                 const metric_ops *metric, const tem_build_options *chosen,
+                                 const tem_run *run, tem_model **model, tem_error *error) {
     tem_model *m = core_alloc_zero(1, sizeof *m);
     if (m == NULL)
         return core_fail_memory(error);
@@ -138,6 +138,8 @@ static tem_status build_prepared(const tem_vectors *vectors, const metric_ops *m
         status = make_index(m, chosen->neighbours, run, error);
     if (status == TEM_OK)
         status = check_grid(vectors, m, chosen->allow_coarse, error);
+    if (status == TEM_OK && chosen->order != NULL)
+        status = model_make_order(m, given, chosen->order, run, error);
     if (status != TEM_OK) {
         model_free(m);
         return status;
@@ -188,8 +190,8 @@ tem_status model_build(const tem_vectors *vectors, const tem_build_options *opti
         return core_fail(error, TEM_ERR_ARGUMENT, "no such metric; tem_metric_at lists them");
     tem_status status = prepare_vectors(vectors, &chosen, run, &prepared, error);
     if (status == TEM_OK)
-        status = build_prepared(prepared != NULL ? prepared : vectors, metric, &chosen, run, model,
-                                error);
+        status = build_prepared(prepared != NULL ? prepared : vectors, vectors, metric, &chosen,
+                                run, model, error);
     vectors_free(prepared);
     return status;
 }

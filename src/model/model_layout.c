@@ -83,6 +83,8 @@ const void *model_section_data(const tem_model *m, const model_section *section)
         return m->excluded;
     case SECTION_SIGNALS:
         return m->signals.bytes;
+    case SECTION_ORDER:
+        return m->order.bytes;
     default:
         return m->index.bounds;
     }
@@ -91,8 +93,9 @@ const void *model_section_data(const tem_model *m, const model_section *section)
 /* The number of sections of a model that was built here. */
 static uint32_t built_sections(const tem_model *m) {
     const bool has_recipe = m->recipe.space == TEM_SPACE_SPHERE, excludes = m->excluded_count > 0;
-    const bool is_adapted = m->signals.count > 0;
-    return SECTIONS_REQUIRED + (uint32_t)has_recipe + (uint32_t)excludes + (uint32_t)is_adapted;
+    const bool is_adapted = m->signals.count > 0, has_order = model_has_order(m);
+    return SECTIONS_REQUIRED + (uint32_t)has_recipe + (uint32_t)excludes + (uint32_t)is_adapted +
+           (uint32_t)has_order;
 }
 
 /* Adds the record of a further section of a built model. *filled is the number of records. */
@@ -113,6 +116,8 @@ static void add_further(const tem_model *m, model_header *header, model_section 
                     m->excluded_count * sizeof *m->excluded);
     if (m->signals.count > 0)
         add_section(header, table, &filled, SECTION_SIGNALS, m->signals.byte_count);
+    if (model_has_order(m))
+        add_section(header, table, &filled, SECTION_ORDER, m->order.byte_count);
 }
 
 model_header model_header_of(const tem_model *m) {
@@ -167,5 +172,7 @@ const char *model_section_name(uint32_t kind) {
         return "excluded words";
     if (kind == SECTION_SIGNALS)
         return "signals";
+    if (kind == SECTION_ORDER)
+        return "order of the words";
     return kind <= SECTION_KINDS ? names[kind] : "bytes of an unknown section";
 }

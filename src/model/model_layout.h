@@ -24,9 +24,10 @@ enum model_section_kind {
 };
 
 /* Sections that may follow them. */
-enum { SECTION_RECIPE_KIND = 9, SECTION_SIGNALS_KIND = 11 };
+enum { SECTION_RECIPE_KIND = 9, SECTION_SIGNALS_KIND = 11, SECTION_ORDER_KIND = 12 };
 #define SECTION_RECIPE (SECTION_RECIPE_KIND | SECTION_OPTIONAL)   /* recipe.h; a prepared model */
 #define SECTION_SIGNALS (SECTION_SIGNALS_KIND | SECTION_OPTIONAL) /* signals.h; an adapted model */
+#define SECTION_ORDER (SECTION_ORDER_KIND | SECTION_OPTIONAL)     /* order.h; for `rank` */
 
 /* Sections of other kinds may follow, so that the format can grow. A reader skips a kind that it
  * does not know if the kind has the bit SECTION_OPTIONAL. It refuses a model with any other kind

@@ -252,6 +252,17 @@ static tem_status attach_excluded(tem_model *m, tem_error *error) {
     return section == NULL ? TEM_OK : model_exclude_read(m, m->path, section, error);
 }
 
+static tem_status attach_order(tem_model *m, tem_error *error) {
+    const model_section *s = find_section(m->table, m->section_count, SECTION_ORDER);
+    if (s == NULL)
+        return TEM_OK;
+    const tem_status status =
+        order_open(&m->order, (const unsigned char *)m->file.data + s->offset, s->bytes,
+                   m->words.count, m->excluded, m->excluded_count, error);
+    return status == TEM_ERR_DAMAGED ? damaged(error, m->path, "its order of the words is none")
+                                     : status;
+}
+
 tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error) {
     model_header header;
     model_section table[SECTIONS_MAX] = {0};
@@ -294,6 +305,8 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
     memcpy(m->table, table, header.sections * sizeof *table);
     m->section_count = header.sections;
     status = attach_excluded(m, error);
+    if (status == TEM_OK)
+        status = attach_order(m, error);
     if (status != TEM_OK) {
         model_free(m);
         return status;
@@ -326,6 +339,7 @@ void model_free(tem_model *m) {
     core_free((void *)(uintptr_t)m->excluded);
     core_free(m->excluded_bits);
     signals_free(&m->signals);
+    order_free(&m->order);
     core_free(m);
 }
 

@@ -57,7 +57,7 @@ static tem_status refuse(tem_error *error) {
 
 /* Fills o->places. Every word of the sequence must be an output, and be there once; then all m
  * outputs are there. */
-static bool find_places(order *o, const uint32_t *excluded, uint32_t excluded_count) {
+static bool find_places(rank_order *o, const uint32_t *excluded, uint32_t excluded_count) {
     memset(o->places, 0xff, o->shape.words * sizeof *o->places);
     for (uint32_t i = 0; i < excluded_count; i++)
         o->places[excluded[i]] = 0; /* taken */
@@ -72,14 +72,14 @@ static bool find_places(order *o, const uint32_t *excluded, uint32_t excluded_co
     return true;
 }
 
-static bool are_groups_valid(const order *o) {
+static bool are_groups_valid(const rank_order *o) {
     for (uint32_t w = 0; w < o->shape.words; w++)
         if (o->groups[w] >= o->shape.groups)
             return false;
     return true;
 }
 
-static void set_views(order *o, const unsigned char *bytes) {
+static void set_views(rank_order *o, const unsigned char *bytes) {
     const order_layout at = layout_of(&o->shape);
     o->sequence = (const uint32_t *)(const void *)(bytes + at.sequence);
     o->groups = (const uint32_t *)(const void *)(bytes + at.groups);
@@ -89,18 +89,18 @@ static void set_views(order *o, const unsigned char *bytes) {
     o->blocks = order_blocks(&o->shape);
 }
 
-void order_lay_out(order *o, const order_shape *shape, unsigned char *bytes) {
+void order_lay_out(rank_order *o, const order_shape *shape, unsigned char *bytes) {
     const order_head head = {.shape = *shape};
     memcpy(bytes, &head, sizeof head);
-    *o = (order){.shape = *shape, .bytes = bytes, .byte_count = order_bytes(shape)};
+    *o = (rank_order){.shape = *shape, .bytes = bytes, .byte_count = order_bytes(shape)};
     set_views(o, bytes);
 }
 
-tem_status order_open(order *o, const unsigned char *bytes, uint64_t count, uint32_t words,
+tem_status order_open(rank_order *o, const unsigned char *bytes, uint64_t count, uint32_t words,
                       const uint32_t *excluded, uint32_t excluded_count, tem_error *error) {
     static const uint32_t zero[11];
     order_head head;
-    *o = (order){.bytes = bytes, .byte_count = count};
+    *o = (rank_order){.bytes = bytes, .byte_count = count};
     if (count < sizeof head)
         return refuse(error);
     memcpy(&head, bytes, sizeof head);
@@ -121,35 +121,35 @@ tem_status order_open(order *o, const unsigned char *bytes, uint64_t count, uint
     return refuse(error);
 }
 
-void order_free(order *o) {
+void order_free(rank_order *o) {
     core_free(o->places);
     core_free(o->checked);
     if (o->owned)
         core_free((void *)(uintptr_t)o->bytes);
-    *o = (order){0};
+    *o = (rank_order){0};
 }
 
 /* ---- checking ---- */
 
-static const uint16_t *blocks_of_group(const order *o, uint32_t group) {
+static const uint16_t *blocks_of_group(const rank_order *o, uint32_t group) {
     return o->block_orders + (size_t)group * o->blocks;
 }
 
-static uint32_t listed_place(const order *o, uint32_t w, uint32_t i) {
+static uint32_t listed_place(const rank_order *o, uint32_t w, uint32_t i) {
     const size_t at = (size_t)w * o->shape.list + i;
     return o->wide ? ((const uint32_t *)o->lists)[at] : ((const uint16_t *)o->lists)[at];
 }
 
-static bool is_checked(const order *o, uint64_t bit) {
+static bool is_checked(const rank_order *o, uint64_t bit) {
     return (atomic_load_explicit(&o->checked[bit / 64], memory_order_relaxed) >> bit % 64 & 1) != 0;
 }
 
-static void note_checked(const order *o, uint64_t bit) {
+static void note_checked(const rank_order *o, uint64_t bit) {
     atomic_fetch_or_explicit(&o->checked[bit / 64], (uint64_t)1 << bit % 64, memory_order_relaxed);
 }
 
 /* PRIVACY: step 1 of the proof: an order of blocks has each block once, and the last one last. */
-static bool is_block_order(const order *o, uint32_t group) {
+static bool is_block_order(const rank_order *o, uint32_t group) {
     const uint16_t *blocks = blocks_of_group(o, group);
     bool seen[ORDER_BLOCKS_MAX] = {false};
     for (uint32_t i = 0; i < o->blocks; i++) {
@@ -166,14 +166,14 @@ static int compare_places(const void *a, const void *b) {
 }
 
 /* The word at a place of the path of a group. */
-static uint32_t word_on_path(const order *o, uint32_t group, uint32_t place) {
+static uint32_t word_on_path(const rank_order *o, uint32_t group, uint32_t place) {
     const uint32_t block = blocks_of_group(o, group)[place / o->shape.block];
     return o->sequence[block * o->shape.block + place % o->shape.block];
 }
 
 /* PRIVACY: step 1 of the proof: a list has different places, so no word has two ranks; and an
  * output has rank 0 around itself. */
-static bool is_list(const order *o, uint32_t w) {
+static bool is_list(const rank_order *o, uint32_t w) {
     uint32_t places[ORDER_LIST_MAX];
     for (uint32_t i = 0; i < o->shape.list; i++)
         places[i] = listed_place(o, w, i);
@@ -186,7 +186,7 @@ static bool is_list(const order *o, uint32_t w) {
            (o->places[w] == ORDER_NONE || word_on_path(o, o->groups[w], first) == w);
 }
 
-tem_status order_check_word(const order *o, uint32_t word, tem_error *error) {
+tem_status order_check_word(const rank_order *o, uint32_t word, tem_error *error) {
     const uint32_t group = o->groups[word];
     if (!is_checked(o, (uint64_t)o->shape.words + group)) {
         if (!is_block_order(o, group))
@@ -199,8 +199,7 @@ tem_status order_check_word(const order *o, uint32_t word, tem_error *error) {
     return TEM_OK;
 }
 
-tem_status order_check(const order *o, const tem_run *run, tem_error *error) {
-    (void)run; /* some milliseconds */
+tem_status order_check(const rank_order *o, tem_error *error) {
     tem_status status = TEM_OK;
     for (uint32_t w = 0; w < o->shape.words && status == TEM_OK; w++)
         status = order_check_word(o, w, error);
@@ -224,7 +223,7 @@ static uint32_t count_wide(const uint32_t *list, uint32_t count, uint32_t p) {
     return sum;
 }
 
-static uint32_t listed_up_to(const order *o, uint32_t w, uint32_t p) {
+static uint32_t listed_up_to(const rank_order *o, uint32_t w, uint32_t p) {
     const uint32_t count = o->shape.list;
     return o->wide
                ? count_wide((const uint32_t *)o->lists + (size_t)w * count, count, p)
@@ -234,7 +233,7 @@ static uint32_t listed_up_to(const order *o, uint32_t w, uint32_t p) {
 /* Place number `number` of those that are not in the list, from 0. Of the places up to p as many are
  * not in the list as p + 1 less the listed ones. Steps up from below reach the least p for which
  * this is number + 1. */
-static uint32_t unlisted_place(const order *o, uint32_t w, uint32_t number) {
+static uint32_t unlisted_place(const rank_order *o, uint32_t w, uint32_t number) {
     uint32_t p = number;
     for (;;) {
         const uint32_t next = number + listed_up_to(o, w, p);
@@ -244,13 +243,13 @@ static uint32_t unlisted_place(const order *o, uint32_t w, uint32_t number) {
     }
 }
 
-uint32_t order_word(const order *o, uint32_t w, uint32_t rank) {
+uint32_t order_word(const rank_order *o, uint32_t w, uint32_t rank) {
     const uint32_t place = rank < o->shape.list ? listed_place(o, w, rank)
                                                 : unlisted_place(o, w, rank - o->shape.list);
     return word_on_path(o, o->groups[w], place);
 }
 
-void order_prefetch(const order *o, uint32_t w) {
+void order_prefetch(const rank_order *o, uint32_t w) {
     const size_t bytes = (size_t)o->shape.list * (o->wide ? 4 : 2);
     const char *list = (const char *)o->lists + w * bytes;
     for (size_t at = 0; at < bytes; at += 64)
@@ -261,7 +260,7 @@ void order_prefetch(const order *o, uint32_t w) {
 /* ---- from words to ranks ---- */
 
 /* The rank of the place p on the path of w's group. */
-static uint32_t rank_of_place(const order *o, uint32_t w, uint32_t p) {
+static uint32_t rank_of_place(const rank_order *o, uint32_t w, uint32_t p) {
     const uint32_t listed = listed_up_to(o, w, p);
     if (listed > 0)
         for (uint32_t i = 0; i < o->shape.list; i++)
@@ -271,7 +270,7 @@ static uint32_t rank_of_place(const order *o, uint32_t w, uint32_t p) {
 }
 
 /* Where a block stands in the order of a group. The group has been checked, so it stands there. */
-static uint32_t place_of_block(const order *o, uint32_t group, uint32_t block) {
+static uint32_t place_of_block(const rank_order *o, uint32_t group, uint32_t block) {
     const uint16_t *blocks = blocks_of_group(o, group);
     uint32_t place = 0;
     for (uint32_t i = 0; i < o->blocks; i++)
@@ -279,7 +278,7 @@ static uint32_t place_of_block(const order *o, uint32_t group, uint32_t block) {
     return place;
 }
 
-uint32_t order_rank(const order *o, uint32_t w, uint32_t y) {
+uint32_t order_rank(const rank_order *o, uint32_t w, uint32_t y) {
     const uint32_t at = o->places[y], size = o->shape.block;
     if (at == ORDER_NONE)
         return ORDER_NONE;
@@ -308,7 +307,7 @@ static uint32_t find_rank(const listed_word *listed, uint32_t count, uint32_t p)
     return below < count && listed[below].place == p ? listed[below].rank : count + p - below;
 }
 
-void order_ranks(const order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks) {
+void order_ranks(const rank_order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks) {
     const uint32_t size = o->shape.block, length = o->shape.list;
     const uint16_t *blocks = blocks_of_group(o, o->groups[w]);
     listed_word listed[ORDER_LIST_MAX];

@@ -43,7 +43,7 @@ static inline uint32_t order_blocks(const order_shape *s) {
 
 /* A view of the bytes of a model's section, which may be damaged: whoever uses a word calls
  * order_need for it before. */
-typedef struct order {
+typedef struct rank_order {
     order_shape shape;
     uint32_t blocks;
     bool wide;                    /* places have 32 bits, not 16 */
@@ -59,47 +59,47 @@ typedef struct order {
     /* A bit per word, then one per group, set once its list or its order of blocks has been found
      * to be right. */
     _Atomic(uint64_t) *checked;
-} order;
+} rank_order;
 
 /* The size of the section of an order. 0: it does not fit 64 bits, or the shape is not valid. */
 uint64_t order_bytes(const order_shape *shape);
 
 /* Writes the head of a section of this shape, which must be valid, to zeroed bytes, and sets the
  * views of *o. For those who make orders: they fill the arrays. */
-void order_lay_out(order *o, const order_shape *shape, unsigned char *bytes);
+void order_lay_out(rank_order *o, const order_shape *shape, unsigned char *bytes);
 
 /* Makes a view of `bytes`, which begin at a multiple of 64 and live as long as the order. words: the
  * words of the model; excluded: which of them are never outputs, ascending. Fails with
  * TEM_ERR_DAMAGED if the bytes are no order of these words, as far as that is known before lists and
  * orders of blocks are looked at; TEM_ERR_MEMORY. Free with order_free, which frees no bytes. */
-tem_status order_open(order *o, const unsigned char *bytes, uint64_t count, uint32_t words,
+tem_status order_open(rank_order *o, const unsigned char *bytes, uint64_t count, uint32_t words,
                       const uint32_t *excluded, uint32_t excluded_count, tem_error *error);
-void order_free(order *o);
+void order_free(rank_order *o);
 
 /* Makes sure that the order around a word is a permutation. The first call for a word looks at its
  * list, and the first for a group at its order of blocks. TEM_ERR_DAMAGED. Any thread. */
-tem_status order_check_word(const order *o, uint32_t word, tem_error *error);
+tem_status order_check_word(const rank_order *o, uint32_t word, tem_error *error);
 
-static inline tem_status order_need(const order *o, uint32_t word, tem_error *error) {
+static inline tem_status order_need(const rank_order *o, uint32_t word, tem_error *error) {
     const uint64_t bits = atomic_load_explicit(&o->checked[word / 64], memory_order_relaxed);
     return (bits >> word % 64 & 1) != 0 ? TEM_OK : order_check_word(o, word, error);
 }
 
-/* Looks at all words. */
-tem_status order_check(const order *o, const tem_run *run, tem_error *error);
+/* Does the same for all words. Some hundred milliseconds at most. */
+tem_status order_check(const rank_order *o, tem_error *error);
 
 /* After order_need for w: the output of this rank around w; rank below m. Some hundred
  * nanoseconds at most. */
-uint32_t order_word(const order *o, uint32_t w, uint32_t rank);
+uint32_t order_word(const rank_order *o, uint32_t w, uint32_t rank);
 
 /* Loads into the cache what order_word needs. */
-void order_prefetch(const order *o, uint32_t w);
+void order_prefetch(const rank_order *o, uint32_t w);
 
 /* After order_need for w: the rank of y around w, or ORDER_NONE if y is never an output. */
-uint32_t order_rank(const order *o, uint32_t w, uint32_t y);
+uint32_t order_rank(const rank_order *o, uint32_t w, uint32_t y);
 
 /* After order_need for w: sets ranks[i] to the rank of the word first + i around w. Fills all of
  * them, in one pass over the list. */
-void order_ranks(const order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks);
+void order_ranks(const rank_order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks);
 
 #endif

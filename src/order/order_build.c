@@ -305,7 +305,7 @@ static void make_lists(void *context, uint64_t item, unsigned thread) {
 /* ---- all of it ---- */
 
 /* Allocates the section, now that its shape is known, and moves what is made into it. */
-static tem_status make_section(builder *b, order *o, tem_error *error) {
+static tem_status make_section(builder *b, rank_order *o, tem_error *error) {
     unsigned char *bytes = core_alloc_zero(order_bytes(&b->shape), 1);
     if (bytes == NULL)
         return core_fail_memory(error);
@@ -334,7 +334,8 @@ static tem_status fill_section(builder *b, const tem_run *run, tem_error *error)
 }
 
 /* Opens what was made as if it came from a file, so that it is checked in the same way. */
-static tem_status take_section(const builder *b, order *made, order *out, tem_error *error) {
+static tem_status take_section(const builder *b, rank_order *made, rank_order *out,
+                               tem_error *error) {
     const unsigned char *bytes = made->bytes;
     const tem_status status = order_open(out, bytes, order_bytes(&b->shape), b->shape.words,
                                          b->excluded, b->excluded_count, error);
@@ -344,9 +345,9 @@ static tem_status take_section(const builder *b, order *made, order *out, tem_er
     return status;
 }
 
-static tem_status build_all(builder *b, const order_wishes *wishes, const tem_run *run, order *out,
-                            tem_error *error) {
-    order made = {0};
+static tem_status build_all(builder *b, const order_wishes *wishes, const tem_run *run,
+                            rank_order *out, tem_error *error) {
+    rank_order made = {0};
     mark_outputs(b);
     tem_status status = find_candidates(b, run, error);
     if (status == TEM_OK)
@@ -368,7 +369,7 @@ static tem_status build_all(builder *b, const order_wishes *wishes, const tem_ru
 }
 
 tem_status order_build(const unit_points *points, const uint32_t *excluded, uint32_t excluded_count,
-                       const order_wishes *wishes, const tem_run *run, order *out,
+                       const order_wishes *wishes, const tem_run *run, rank_order *out,
                        tem_error *error) {
     builder b = {.points = points,
                  .excluded = excluded,
@@ -397,7 +398,7 @@ tem_status order_build(const unit_points *points, const uint32_t *excluded, uint
 
 /* The list of a word: itself, if it is an output, then all other outputs by distance. At most
  * ORDER_LIST_MAX outputs, so places have 16 bits. */
-static void list_by_distance(const space *s, uint32_t word, const order *o, uint64_t *keys) {
+static void list_by_distance(const space *s, uint32_t word, const rank_order *o, uint64_t *keys) {
     uint16_t *list = (uint16_t *)(uintptr_t)o->lists + (size_t)word * o->shape.list;
     uint32_t own = 0;
     for (uint32_t place = 0; place < o->shape.outputs; place++) {
@@ -412,8 +413,8 @@ static void list_by_distance(const space *s, uint32_t word, const order *o, uint
 }
 
 /* One group, one block: the path is the sequence of all outputs by id. */
-static void fill_plain(const space *s, const order *o, const uint32_t *excluded, uint32_t count,
-                       uint64_t *keys) {
+static void fill_plain(const space *s, const rank_order *o, const uint32_t *excluded,
+                       uint32_t count, uint64_t *keys) {
     uint32_t *sequence = (uint32_t *)(uintptr_t)o->sequence, place = 0, next = 0;
     for (uint32_t word = 0; word < s->count; word++) {
         if (next < count && excluded[next] == word)
@@ -426,7 +427,7 @@ static void fill_plain(const space *s, const order *o, const uint32_t *excluded,
 }
 
 tem_status order_build_by_distance(const space *s, const uint32_t *excluded,
-                                   uint32_t excluded_count, order *out, tem_error *error) {
+                                   uint32_t excluded_count, rank_order *out, tem_error *error) {
     const uint32_t outputs = s->count - excluded_count;
     builder b = {.excluded = excluded, .excluded_count = excluded_count};
     if (outputs > ORDER_LIST_MAX)
@@ -434,7 +435,7 @@ tem_status order_build_by_distance(const space *s, const uint32_t *excluded,
                          "without vectors an order has at most %d words", ORDER_LIST_MAX);
     b.shape = (order_shape){
         .words = s->count, .outputs = outputs, .list = outputs, .block = outputs, .groups = 1};
-    order made = {0};
+    rank_order made = {0};
     uint64_t *keys = core_alloc(outputs, sizeof *keys);
     unsigned char *bytes = core_alloc_zero(order_bytes(&b.shape), 1);
     if (keys == NULL || bytes == NULL) {

@@ -19,13 +19,13 @@ typedef struct order_wishes {
  * (wishes that make more than ORDER_BLOCKS_MAX blocks or lists that are too long), TEM_ERR_MEMORY or
  * TEM_ERR_CANCELLED. Free with order_free. */
 tem_status order_build(const unit_points *points, const uint32_t *excluded, uint32_t excluded_count,
-                       const order_wishes *wishes, const tem_run *run, order *out,
+                       const order_wishes *wishes, const tem_run *run, rank_order *out,
                        tem_error *error);
 
 /* Makes the order of a space without vectors, by its distances: every list has all outputs. At most
  * ORDER_LIST_MAX outputs, else TEM_ERR_UNSUPPORTED; TEM_ERR_MEMORY. Some seconds at most. */
 tem_status order_build_by_distance(const space *s, const uint32_t *excluded,
-                                   uint32_t excluded_count, order *out, tem_error *error);
+                                   uint32_t excluded_count, rank_order *out, tem_error *error);
 
 /* ---- the parts of order_build ---- */
 
