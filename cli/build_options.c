@@ -45,6 +45,32 @@ static int check_space(const char *command, const build_choice *b) {
     return EXIT_DONE;
 }
 
+/* Reads K, K:B or K:B:G. */
+static bool parse_order(const char *text, tem_order_options *order) {
+    uint32_t *const numbers[] = {&order->list, &order->block, &order->group};
+    if (strcmp(text, "auto") == 0)
+        return true;
+    for (int i = 0; i < 3; i++) {
+        char *end = NULL;
+        const unsigned long value = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+        if (value < 1 || value > TEM_WORDS_MAX)
+            return false;
+        *numbers[i] = (uint32_t)value;
+        if (*end != ':')
+            return *end == '\0';
+        text = end + 1;
+    }
+    return false;
+}
+
+static int check_order(const char *command, build_choice *b) {
+    if (b->order == NULL && b->order_vectors != NULL)
+        return talk_usage(command, "--order-vectors needs --order, such as --order auto");
+    if (b->order != NULL && !parse_order(b->order, &b->order_options))
+        return talk_usage(command, "--order: expected auto, or whole numbers such as 128:16:12");
+    return EXIT_DONE;
+}
+
 int build_check_names(const char *command, const build_choice *b) {
     if (b->vectors == NULL)
         return talk_usage(command, "which vectors? tem %s VECTORS -o MODEL", command);
@@ -61,7 +87,7 @@ int build_check(const char *command, build_choice *b) {
         return talk_usage(command, "--metric: %s", error.message);
     if (b->space_name != NULL && tem_space_parse(b->space_name, &b->space, &error) != TEM_OK)
         return talk_usage(command, "--space: %s", error.message);
-    if (check_space(command, b) != EXIT_DONE)
+    if (check_space(command, b) != EXIT_DONE || check_order(command, b) != EXIT_DONE)
         return EXIT_USAGE;
     if (!outputs_check(b->output, b->force))
         return EXIT_FAILED;
@@ -227,6 +253,11 @@ tem_status build_model(build_choice *b, const common_options *common, const tem_
     if (status != TEM_OK)
         return status;
     const double start = talk_clock();
+    tem_order_options order = b->order_options;
+    tem_vectors *order_vectors = NULL;
+    if (b->order_vectors != NULL)
+        status = tem_vectors_load(b->order_vectors, 0, run, &order_vectors, error);
+    order.vectors = order_vectors;
     const tem_build_options options = {.metric = b->metric,
                                        .neighbours = (uint32_t)b->neighbours,
                                        .allow_coarse = b->allow_coarse,
@@ -235,11 +266,14 @@ tem_status build_model(build_choice *b, const common_options *common, const tem_
                                        .remove = (uint32_t)b->remove,
                                        .drop_degenerate = b->drop_degenerate,
                                        .exclude = (const char *const *)b->excluded.words,
-                                       .exclude_count = b->excluded.count};
-    status = tem_model_build(vectors, &options, run, model, error);
+                                       .exclude_count = b->excluded.count,
+                                       .order = b->order != NULL ? &order : NULL};
+    if (status == TEM_OK)
+        status = tem_model_build(vectors, &options, run, model, error);
     if (status == TEM_OK)
         tell_model(*model, vectors, b, common, talk_clock() - start);
     tem_vectors_free(vectors);
+    tem_vectors_free(order_vectors);
     return status;
 }
 

@@ -8,13 +8,14 @@
 #include "word_file.h"
 
 typedef struct build_choice {
-    const char *vectors, *output, *exclude, *metric_name, *space_name;
+    const char *vectors, *output, *exclude, *metric_name, *space_name, *order, *order_vectors;
     uint64_t limit, neighbours, dimensions, remove;
     bool force, allow_coarse, drop_degenerate, no_fold;
     /* build_check sets these: */
     tem_metric metric;
     tem_space space;
     word_file excluded;
+    tem_order_options order_options;
 } build_choice;
 
 #define BUILD_CHOICE_DEFAULT                                                                       \
@@ -85,6 +86,25 @@ typedef struct build_choice {
          NULL,                                                                                     \
          "leave the words as the file has them (default: fold them as text is folded,\n"           \
          "Paris to paris; of equal words the first one stays)",                                    \
+         0,                                                                                        \
+         0},                                                                                       \
+        {"order",                                                                                  \
+         0,                                                                                        \
+         OPTION_TEXT,                                                                              \
+         &(choice).order,                                                                          \
+         "K[:B[:G]]",                                                                              \
+         "order all words around each word, for the mechanism rank: a list of K\n"                 \
+         "words, all others in blocks of B, whose order up to G near words share\n"                \
+         "(auto: 128:16:12, or what fits the vocabulary)",                                         \
+         0,                                                                                        \
+         0},                                                                                       \
+        {"order-vectors",                                                                          \
+         0,                                                                                        \
+         OPTION_FILE,                                                                              \
+         &(choice).order_vectors,                                                                  \
+         "FILE",                                                                                   \
+         "other vectors of the same words that decide the order (default: VECTORS,\n"              \
+         "with all their columns)",                                                                \
          0,                                                                                        \
          0},                                                                                       \
     {                                                                                              \

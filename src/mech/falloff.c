@@ -114,8 +114,17 @@ void falloff_free(falloff *f) {
     *f = (falloff){0};
 }
 
+/* PRIVACY: two conversions, a quotient and libm's logarithm of at most 30 err by less than 2^-46
+ * together. */
+double falloff_loss(uint64_t high, uint64_t low) {
+    return log((double)high / (double)low) + 0x1p-44;
+}
+
 double falloff_bound(const falloff *f) {
-    const double bound = log((double)f->heights[0] / (double)f->heights[f->count - 1]);
-    /* PRIVACY: two conversions, a division and a logarithm err by less than 2^-50 of 64 together. */
-    return bound + 0x1p-44;
+    return falloff_loss(f->heights[0], f->heights[f->count - 1]);
+}
+
+uint64_t falloff_exp(uint64_t s) {
+    const fixed x = (fixed)s << (FIXED_BITS - FALLOFF_S_BITS);
+    return x >> FIXED_BITS < FALLOFF_TOP_BITS ? height_at(x) : 0;
 }

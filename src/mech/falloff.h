@@ -42,4 +42,10 @@ static inline u256_wide falloff_total(const falloff *f) {
  * word as for another. */
 double falloff_bound(const falloff *f);
 
+/* ln(high / low), rounded up; both at least 2^20. */
+double falloff_loss(uint64_t high, uint64_t low);
+
+/* 2^62 exp(-s), s in steps of 2^-20 below 2^26, rounded to the nearest integer. */
+uint64_t falloff_exp(uint64_t s);
+
 #endif

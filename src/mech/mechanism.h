@@ -11,12 +11,15 @@
 #define MECH_MECHANISM_H
 
 #include "mech/law_form.h"
+#include "order/order.h"
 #include "space/space.h"
 
 /* The arguments of mechanism_ops.init. All of them are public. */
 typedef struct mechanism_setup {
     const space *space;
     const neighbour_index *index;
+    const rank_order *order; /* NULL: the model has none */
+    const char *order_hash;  /* 16 digits of its hash */
     double epsilon;
     double beta, gamma;              /* 0: not given; 0 for mechanisms that do not take gamma */
     const uint32_t *weights;         /* NULL: all 1. A word with the weight 0 must never be drawn; a
@@ -88,6 +91,10 @@ typedef struct mechanism_ops {
      * caller asks whether to go on. 0: all draws are quick. */
     size_t slow_draws;
 
+    /* Writes the unit of epsilon. NULL instead of a function: it is that of the properties, of the
+     * model's metric. */
+    void (*unit)(const void *state, char *text, size_t bytes);
+
     /* Returns the form of a mechanism whose law is a_y K(w, y) / Z(w); it lives as long as the
      * state. It is enough: tem computes rows, columns, any number of digits and the bound from it.
      * NULL instead of a function: the law is of another kind, or it cannot be computed. */
@@ -128,7 +135,8 @@ const tem_mechanism_properties *mechanism_properties(const mechanism_ops *ops);
  * mechanism's own name: such an epsilon adds up with no other. */
 const char *mechanism_unit(const mechanism_ops *ops);
 
-extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_madlib;
+extern const mechanism_ops mechanism_tem, mechanism_em, mechanism_rank, mechanism_coin,
+    mechanism_madlib;
 extern const mechanism_ops mechanism_mahalanobis, mechanism_vickrey, mechanism_vickrey_exclude,
     mechanism_gumbel, mechanism_hyperbolic;
 extern const mechanism_ops mechanism_santext, mechanism_santext_plus, mechanism_custext,

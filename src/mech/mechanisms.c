@@ -12,6 +12,8 @@ extern const mechanism_ops mechanism_extra;
 static const mechanism_ops *const mechanisms[] = {
     &mechanism_tem,
     &mechanism_em,
+    &mechanism_rank,
+    &mechanism_coin,
     &mechanism_permute_and_flip,
     &mechanism_santext,
     &mechanism_madlib,

@@ -162,6 +162,15 @@ static void describe_numbers(tem_mechanism *m, const double *numbers, const uint
              hex);
 }
 
+/* Writes 16 digits of the hash of the order, if there is one. */
+static void describe_order(const tem_model *model, char digits[17]) {
+    unsigned char hash[CORE_HASH_BYTES];
+    if (!model_has_order(model))
+        return;
+    model_order_hash(model, hash);
+    sodium_bin2hex(digits, 17, hash, 8);
+}
+
 /* Sets up the state with s, gamma and weights: those of the certificate if the options name one,
  * otherwise those that the mechanism derives from epsilon by the theorem. */
 static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
@@ -171,8 +180,12 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
     if (status != TEM_OK)
         return status;
     describe_numbers(m, numbers, o->listed);
+    char order_hash[17] = "";
+    describe_order(m->model, order_hash);
     mechanism_setup setup = {.space = &m->model->space,
                              .index = &m->model->index,
+                             .order = model_has_order(m->model) ? &m->model->order : NULL,
+                             .order_hash = order_hash,
                              .epsilon = o->epsilon,
                              .beta = o->beta,
                              .gamma = o->gamma,
@@ -384,8 +397,11 @@ void mechanism_get_info(const tem_mechanism *m, tem_mechanism_info *info) {
     memcpy(info->certificate, m->certificate.hash, sizeof info->certificate);
     memcpy(info->remap, m->remap_hash, sizeof info->remap);
     memcpy(info->numbers, m->numbers, sizeof info->numbers);
-    snprintf(info->unit, sizeof info->unit, "%s/%s", mechanism_unit(m->ops),
-             m->model->space.metric->name);
+    if (m->ops->unit != NULL)
+        m->ops->unit(m->state, info->unit, sizeof info->unit);
+    else
+        snprintf(info->unit, sizeof info->unit, "%s/%s", mechanism_unit(m->ops),
+                 m->model->space.metric->name);
     if (e == NULL)
         return;
     info->s_steps = e->s;

@@ -100,18 +100,18 @@ tem_status order_open(rank_order *o, const unsigned char *bytes, uint64_t count,
                       const uint32_t *excluded, uint32_t excluded_count, tem_error *error) {
     static const uint32_t zero[11];
     order_head head;
-    *o = (rank_order){.bytes = bytes, .byte_count = count};
+    *o = (rank_order){0};
     if (count < sizeof head)
         return refuse(error);
     memcpy(&head, bytes, sizeof head);
     if (memcmp(head.zero, zero, sizeof zero) != 0 || head.shape.words != words ||
         head.shape.outputs != words - excluded_count || order_bytes(&head.shape) != count)
         return refuse(error);
-    o->shape = head.shape;
+    *o = (rank_order){.shape = head.shape, .bytes = bytes, .byte_count = count};
     set_views(o, bytes);
     o->places = core_alloc(words, sizeof *o->places);
-    o->checked = core_alloc_zero(((uint64_t)words + o->shape.groups) / 64 + 1, sizeof *o->checked);
-    if (o->places == NULL || o->checked == NULL) {
+    o->is_checked = core_alloc_zero(1, sizeof *o->is_checked);
+    if (o->places == NULL || o->is_checked == NULL) {
         order_free(o);
         return core_fail_memory(error);
     }
@@ -123,7 +123,7 @@ tem_status order_open(rank_order *o, const unsigned char *bytes, uint64_t count,
 
 void order_free(rank_order *o) {
     core_free(o->places);
-    core_free(o->checked);
+    core_free(o->is_checked);
     if (o->owned)
         core_free((void *)(uintptr_t)o->bytes);
     *o = (rank_order){0};
@@ -140,14 +140,6 @@ static uint32_t listed_place(const rank_order *o, uint32_t w, uint32_t i) {
     return o->wide ? ((const uint32_t *)o->lists)[at] : ((const uint16_t *)o->lists)[at];
 }
 
-static bool is_checked(const rank_order *o, uint64_t bit) {
-    return (atomic_load_explicit(&o->checked[bit / 64], memory_order_relaxed) >> bit % 64 & 1) != 0;
-}
-
-static void note_checked(const rank_order *o, uint64_t bit) {
-    atomic_fetch_or_explicit(&o->checked[bit / 64], (uint64_t)1 << bit % 64, memory_order_relaxed);
-}
-
 /* PRIVACY: step 1 of the proof: an order of blocks has each block once, and the last one last. */
 static bool is_block_order(const rank_order *o, uint32_t group) {
     const uint16_t *blocks = blocks_of_group(o, group);
@@ -160,11 +152,6 @@ static bool is_block_order(const rank_order *o, uint32_t group) {
     return blocks[o->blocks - 1] == o->blocks - 1;
 }
 
-static int compare_places(const void *a, const void *b) {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The word at a place of the path of a group. */
 static uint32_t word_on_path(const rank_order *o, uint32_t group, uint32_t place) {
     const uint32_t block = blocks_of_group(o, group)[place / o->shape.block];
@@ -172,38 +159,39 @@ static uint32_t word_on_path(const rank_order *o, uint32_t group, uint32_t place
 }
 
 /* PRIVACY: step 1 of the proof: a list has different places, so no word has two ranks; and an
- * output has rank 0 around itself. */
-static bool is_list(const rank_order *o, uint32_t w) {
-    uint32_t places[ORDER_LIST_MAX];
-    for (uint32_t i = 0; i < o->shape.list; i++)
-        places[i] = listed_place(o, w, i);
-    const uint32_t first = places[0];
-    qsort(places, o->shape.list, sizeof *places, compare_places);
-    for (uint32_t i = 1; i < o->shape.list; i++)
-        if (places[i - 1] == places[i])
-            return false;
-    return places[o->shape.list - 1] < o->shape.outputs &&
-           (o->places[w] == ORDER_NONE || word_on_path(o, o->groups[w], first) == w);
-}
-
-tem_status order_check_word(const rank_order *o, uint32_t word, tem_error *error) {
-    const uint32_t group = o->groups[word];
-    if (!is_checked(o, (uint64_t)o->shape.words + group)) {
-        if (!is_block_order(o, group))
-            return refuse(error);
-        note_checked(o, (uint64_t)o->shape.words + group);
+ * output has rank 0 around itself. taken: a bit per place, all 0 before and after. */
+static bool is_list(const rank_order *o, uint32_t w, uint64_t *taken) {
+    bool is_right = true;
+    uint32_t i = 0;
+    for (; i < o->shape.list && is_right; i++) {
+        const uint32_t p = listed_place(o, w, i);
+        is_right = p < o->shape.outputs && (taken[p / 64] >> p % 64 & 1) == 0;
+        if (is_right)
+            taken[p / 64] |= (uint64_t)1 << p % 64;
     }
-    if (!is_list(o, word))
-        return refuse(error);
-    note_checked(o, word);
-    return TEM_OK;
+    while (i-- > 0)
+        if (listed_place(o, w, i) < o->shape.outputs)
+            taken[listed_place(o, w, i) / 64] = 0;
+    return is_right && (o->places[w] == ORDER_NONE ||
+                        word_on_path(o, o->groups[w], listed_place(o, w, 0)) == w);
 }
 
 tem_status order_check(const rank_order *o, tem_error *error) {
-    tem_status status = TEM_OK;
-    for (uint32_t w = 0; w < o->shape.words && status == TEM_OK; w++)
-        status = order_check_word(o, w, error);
-    return status;
+    if (atomic_load(o->is_checked))
+        return TEM_OK;
+    uint64_t *taken = core_alloc_zero(o->shape.outputs / 64 + 1, sizeof *taken);
+    if (taken == NULL)
+        return core_fail_memory(error);
+    bool is_right = true;
+    for (uint32_t group = 0; group < o->shape.groups && is_right; group++)
+        is_right = is_block_order(o, group);
+    for (uint32_t w = 0; w < o->shape.words && is_right; w++)
+        is_right = is_list(o, w, taken);
+    core_free(taken);
+    if (!is_right)
+        return refuse(error);
+    atomic_store(o->is_checked, true);
+    return TEM_OK;
 }
 
 /* ---- from ranks to words ---- */
@@ -249,12 +237,26 @@ uint32_t order_word(const rank_order *o, uint32_t w, uint32_t rank) {
     return word_on_path(o, o->groups[w], place);
 }
 
-void order_prefetch(const rank_order *o, uint32_t w) {
-    const size_t bytes = (size_t)o->shape.list * (o->wide ? 4 : 2);
-    const char *list = (const char *)o->lists + w * bytes;
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch(list + at);
-    __builtin_prefetch(blocks_of_group(o, o->groups[w]));
+static size_t list_bytes(const rank_order *o) {
+    return (size_t)o->shape.list * (o->wide ? sizeof(uint32_t) : sizeof(uint16_t));
+}
+
+const void *order_list_start(const rank_order *o, uint32_t w) {
+    return (const unsigned char *)o->lists + w * list_bytes(o);
+}
+
+uint32_t order_list_word(const rank_order *o, const void *start) {
+    return (uint32_t)((size_t)((const unsigned char *)start - (const unsigned char *)o->lists) /
+                      list_bytes(o));
+}
+
+void order_prefetch(const rank_order *o, uint32_t w, uint32_t rank) {
+    const char *start = order_list_start(o, w);
+    const size_t bytes = list_bytes(o);
+    if (rank < o->shape.list)
+        __builtin_prefetch(start + bytes / o->shape.list * rank);
+    for (size_t at = 0; at < bytes && rank >= o->shape.list; at += 64)
+        __builtin_prefetch(start + at);
 }
 
 /* ---- from words to ranks ---- */
@@ -291,7 +293,8 @@ typedef struct listed_word {
 } listed_word;
 
 static int compare_listed(const void *a, const void *b) {
-    return compare_places(&((const listed_word *)a)->place, &((const listed_word *)b)->place);
+    const listed_word *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
 }
 
 /* The rank of the place p, by a list that is sorted by place. */

@@ -12,8 +12,8 @@
  *
  * PRIVACY: the proof of `rank` needs one permutation of the outputs per word, and nothing else
  * (docs/PRIVACY.md, "Rank", step 1). It is one by construction if the sequence has each output
- * once, an order of blocks each block once, and a list each place at most once. order_check and
- * order_check_word check exactly that. Which permutation it is decides utility, and is public. */
+ * once, an order of blocks each block once, and a list each place at most once. order_open and
+ * order_check check exactly that. Which permutation it is decides utility, and is public. */
 #ifndef ORDER_ORDER_H
 #define ORDER_ORDER_H
 
@@ -41,8 +41,7 @@ static inline uint32_t order_blocks(const order_shape *s) {
     return (s->outputs - 1) / s->block + 1;
 }
 
-/* A view of the bytes of a model's section, which may be damaged: whoever uses a word calls
- * order_need for it before. */
+/* A view of the bytes of a model's section. They may be damaged until order_check has passed. */
 typedef struct rank_order {
     order_shape shape;
     uint32_t blocks;
@@ -55,10 +54,8 @@ typedef struct rank_order {
     uint64_t byte_count;
     bool owned; /* order_free frees the bytes */
 
-    uint32_t *places; /* of each word in the sequence, or ORDER_NONE; owned */
-    /* A bit per word, then one per group, set once its list or its order of blocks has been found
-     * to be right. */
-    _Atomic(uint64_t) *checked;
+    uint32_t *places;          /* of each word in the sequence, or ORDER_NONE; owned */
+    _Atomic(bool) *is_checked; /* order_check has passed; owned */
 } rank_order;
 
 /* The size of the section of an order. 0: it does not fit 64 bits, or the shape is not valid. */
@@ -76,29 +73,26 @@ tem_status order_open(rank_order *o, const unsigned char *bytes, uint64_t count,
                       const uint32_t *excluded, uint32_t excluded_count, tem_error *error);
 void order_free(rank_order *o);
 
-/* Makes sure that the order around a word is a permutation. The first call for a word looks at its
- * list, and the first for a group at its order of blocks. TEM_ERR_DAMAGED. Any thread. */
-tem_status order_check_word(const rank_order *o, uint32_t word, tem_error *error);
-
-static inline tem_status order_need(const rank_order *o, uint32_t word, tem_error *error) {
-    const uint64_t bits = atomic_load_explicit(&o->checked[word / 64], memory_order_relaxed);
-    return (bits >> word % 64 & 1) != 0 ? TEM_OK : order_check_word(o, word, error);
-}
-
-/* Does the same for all words. Some hundred milliseconds at most. */
+/* Makes sure that the order around every word is a permutation; whoever follows an order calls this
+ * before. The first call takes some ten milliseconds for 34,000 words, all others nothing.
+ * TEM_ERR_DAMAGED. Any thread. */
 tem_status order_check(const rank_order *o, tem_error *error);
 
-/* After order_need for w: the output of this rank around w; rank below m. Some hundred
+/* The output of this rank around w; rank below m. Some hundred
  * nanoseconds at most. */
 uint32_t order_word(const rank_order *o, uint32_t w, uint32_t rank);
 
-/* Loads into the cache what order_word needs. */
-void order_prefetch(const rank_order *o, uint32_t w);
+/* Begins to load what order_word needs for this rank. */
+void order_prefetch(const rank_order *o, uint32_t w, uint32_t rank);
 
-/* After order_need for w: the rank of y around w, or ORDER_NONE if y is never an output. */
+/* Where the list of w begins in memory, and the w whose list begins there. */
+const void *order_list_start(const rank_order *o, uint32_t w);
+uint32_t order_list_word(const rank_order *o, const void *start);
+
+/* The rank of y around w, or ORDER_NONE if y is never an output. */
 uint32_t order_rank(const rank_order *o, uint32_t w, uint32_t y);
 
-/* After order_need for w: sets ranks[i] to the rank of the word first + i around w. Fills all of
+/* Sets ranks[i] to the rank of the word first + i around w. Fills all of
  * them, in one pass over the list. */
 void order_ranks(const rank_order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks);
 

@@ -1,0 +1,253 @@
+/* rank.c - the mechanism `rank`: the law falls off with the rank of the output around the input.
+ *
+ *     P(y | w) = h(r_w(y)) / H,   h(r) = (1 + r/c)^-s,   H = sum of h(r) over all ranks
+ *
+ * r_w is the public order around w (order/order.h), h a table of integers (falloff.h). It is the
+ * exponential mechanism with the score ln(1 + r/c): each octave of ranks has the weight that s gives
+ * it, where balls of distances grow exponentially. docs/PRIVACY.md, "Rank", proves the bounds.
+ *
+ * PRIVACY: every input has the same probabilities in another order, so H is the same for all inputs
+ * and the factor 2 of the exponential mechanism is not paid: epsilon = s. With output weights that
+ * differ, P(y | w) = a_y h / Z(w), Z differs from word to word, and epsilon = 2s.
+ *
+ * A draw: a rank by its weight, then the output of that rank; with weights, it is kept with
+ * probability a_y / (largest weight), else all begins anew. An unknown word draws by a_y alone. */
+#include "core/status.h"
+#include "mech/falloff.h"
+#include "mech/mechanism.h"
+#include "tem_account.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { AT_ONCE = 64, TILE = 4096, ROUNDS_MOST = 4096 };
+
+typedef struct rank_state {
+    const rank_order *order;
+    falloff falloff;
+    weights weights;
+    uint32_t heaviest;   /* the largest weight; 0: all outputs weigh the same */
+    uint64_t weight_sum; /* of the outputs */
+    law_form form;
+    double c;
+    char order_hash[17];
+} rank_state;
+
+/* ---- the form of the law ---- */
+
+static closeness of_rank(const rank_state *s, uint32_t rank) {
+    return (closeness){{{rank < s->falloff.count ? s->falloff.heights[rank] : 0, 0, 0, 0}}, 0};
+}
+
+static closeness pair(const law_form *f, uint32_t w, uint32_t y) {
+    const rank_state *s = f->state;
+    return of_rank(s, order_rank(s->order, w, y));
+}
+
+/* The entries of a list begin where the word's places do, which tells the word. */
+static tem_status list(const law_form *f, uint32_t w, output_list *out, tem_error *error) {
+    const rank_state *s = f->state;
+    (void)error;
+    *out = (output_list){.entries = order_list_start(s->order, w),
+                         .count = s->order->shape.list,
+                         .bound = of_rank(s, s->order->shape.list)};
+    return TEM_OK;
+}
+
+static listed_output entry(const law_form *f, const output_list *list, uint32_t i) {
+    const rank_state *s = f->state;
+    const uint32_t w = order_list_word(s->order, list->entries);
+    return (listed_output){order_word(s->order, w, i), of_rank(s, i)};
+}
+
+static double height(const rank_state *s, uint32_t rank) {
+    return rank == ORDER_NONE ? 0 : ldexp((double)s->falloff.heights[rank], -FALLOFF_TOP_BITS);
+}
+
+static void row(const law_form *f, uint32_t w, uint32_t first, uint32_t count, double *out) {
+    const rank_state *s = f->state;
+    uint32_t ranks[TILE];
+    for (uint32_t done = 0; done < count; done += TILE) {
+        const uint32_t some = count - done < TILE ? count - done : TILE;
+        order_ranks(s->order, w, first + done, some, ranks);
+        for (uint32_t i = 0; i < some; i++)
+            out[done + i] = height(s, ranks[i]);
+    }
+}
+
+static void column(const law_form *f, uint32_t y, uint32_t first, uint32_t count, double *out) {
+    const rank_state *s = f->state;
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = height(s, order_rank(s->order, first + i, y));
+}
+
+static const law_form_ops form_ops = {
+    .pair = pair, .list = list, .entry = entry, .row = row, .column = column};
+
+static void set_form(rank_state *s) {
+    s->form = (law_form){.ops = &form_ops,
+                         .state = s,
+                         .weights = &s->weights,
+                         .exponent = {.s = s->falloff.s},
+                         .bits = FALLOFF_TOP_BITS,
+                         .spread = falloff_bound(&s->falloff)};
+    /* PRIVACY: Z is the same for all words only if all outputs weigh the same. */
+    if (s->heaviest == 0)
+        s->form.total = ldexp((double)falloff_total(&s->falloff), -FALLOFF_TOP_BITS) *
+                        weights_at(&s->weights, s->order->sequence[0]);
+}
+
+/* ---- setting up ---- */
+
+/* Finds out whether all outputs weigh the same. */
+static tem_status look_at_weights(rank_state *s, tem_error *error) {
+    const uint32_t outputs = s->order->shape.outputs;
+    const uint32_t first = weights_at(&s->weights, s->order->sequence[0]);
+    bool are_equal = true;
+    for (uint32_t i = 0; i < outputs; i++) {
+        const uint32_t weight = weights_at(&s->weights, s->order->sequence[i]);
+        are_equal &= weight == first;
+        s->heaviest = weight > s->heaviest ? weight : s->heaviest;
+    }
+    s->weight_sum = s->weights.sum;
+    if (are_equal)
+        s->heaviest = 0;
+    else if ((u256_wide)s->heaviest * outputs > (u256_wide)s->weight_sum * ROUNDS_MOST)
+        return core_fail(error, TEM_ERR_RANGE,
+                         "the largest weight is more than %d times the mean weight of the outputs: "
+                         "the mechanism rank would draw too slowly",
+                         ROUNDS_MOST);
+    return TEM_OK;
+}
+
+/* PRIVACY: epsilon = s per unit of d_r where H is the same for all inputs, 2s elsewhere. One step is
+ * subtracted, as for `tem`. */
+static tem_status choose_s(const rank_state *s, double epsilon, uint64_t *steps, tem_error *error) {
+    const int bits = s->heaviest == 0 ? FALLOFF_S_BITS : FALLOFF_S_BITS - 1;
+    const double scaled = floor(ldexp(epsilon, bits)) - 1;
+    if (!(scaled >= 1 && scaled <= FALLOFF_S_MOST))
+        return core_fail(error, TEM_ERR_RANGE,
+                         "epsilon must be between 2^-18 and 64 for the mechanism rank");
+    *steps = (uint64_t)scaled;
+    return TEM_OK;
+}
+
+static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
+    rank_state *s = state;
+    uint64_t steps = 0;
+    (void)beta;
+    if (setup->order == NULL)
+        return core_fail(
+            error, TEM_ERR_UNSUPPORTED,
+            "the model has no order of its words, which the mechanism rank needs: build "
+            "it again with an order");
+    s->order = setup->order;
+    s->c = mechanism_number(setup, "c");
+    snprintf(s->order_hash, sizeof s->order_hash, "%s", setup->order_hash);
+    tem_status status = order_check(s->order, error);
+    if (status == TEM_OK)
+        status = weights_init(&s->weights, setup->weights, setup->space->count, error);
+    if (status == TEM_OK)
+        status = look_at_weights(s, error);
+    if (status == TEM_OK)
+        status = choose_s(s, setup->epsilon, &steps, error);
+    if (status == TEM_OK)
+        status = falloff_init(&s->falloff, steps, (uint64_t)(ldexp(s->c, FALLOFF_C_BITS) + 0.5),
+                              s->order->shape.outputs, error);
+    if (status == TEM_OK)
+        set_form(s);
+    return status;
+}
+
+static void free_state(void *state) {
+    rank_state *s = state;
+    falloff_free(&s->falloff);
+    weights_free(&s->weights);
+}
+
+/* ---- drawing ---- */
+
+/* Draws by weights alone. PRIVACY: all unknown words have this law. */
+static uint32_t draw_unknown(const rank_state *s, tem_rng *rng) {
+    return s->heaviest == 0 ? s->order->sequence[rng_below(rng, s->order->shape.outputs)]
+                            : weights_draw(&s->weights, rng);
+}
+
+/* PRIVACY: a rejection begins the whole draw anew, so the law is a_y h(r_w(y)) / Z(w). */
+static uint32_t draw_weighted(const rank_state *s, uint32_t w, tem_rng *rng) {
+    for (;;) {
+        const uint32_t y = order_word(s->order, w, alias_draw(&s->falloff.ranks, rng));
+        if (rng_below(rng, s->heaviest) < weights_at(&s->weights, y))
+            return y;
+    }
+}
+
+/* Ranks first, so that the lists are on their way into the cache when they are needed. A rank and
+ * an output together tell the input, so the ranks are erased. */
+static void draw_some(const rank_state *s, const uint32_t *words, size_t count, tem_rng *rng,
+                      uint32_t *out) {
+    uint32_t ranks[AT_ONCE];
+    for (size_t i = 0; i < count; i++) {
+        if (words[i] == TEM_NO_WORD) {
+            ranks[i] = draw_unknown(s, rng);
+        } else {
+            ranks[i] = alias_draw(&s->falloff.ranks, rng);
+            order_prefetch(s->order, words[i], ranks[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = words[i] == TEM_NO_WORD ? ranks[i] : order_word(s->order, words[i], ranks[i]);
+    explicit_bzero(ranks, sizeof ranks);
+}
+
+static tem_status draw(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
+                       uint32_t *out, tem_error *error) {
+    const rank_state *s = state;
+    (void)error;
+    for (size_t i = 0; s->heaviest > 0 && i < count; i++)
+        out[i] = words[i] == TEM_NO_WORD ? draw_unknown(s, rng) : draw_weighted(s, words[i], rng);
+    for (size_t i = 0; s->heaviest == 0 && i < count; i += AT_ONCE)
+        draw_some(s, words + i, count - i < AT_ONCE ? count - i : AT_ONCE, rng, out + i);
+    return TEM_OK;
+}
+
+static const law_form *form(const void *state) {
+    const rank_state *s = state;
+    return &s->form;
+}
+
+/* d_r depends on the order and on c, so charges for others are in another unit. */
+static void unit(const void *state, char *text, size_t bytes) {
+    const rank_state *s = state;
+    snprintf(text, bytes, "rank/c=%g/%s", s->c, s->order_hash);
+}
+
+static const tem_parameter parameters[] = {
+    {.name = "epsilon",
+     .meaning = "the loss per unit of d_r, which compares the ranks around two words",
+     .least = 0x1p-18,
+     .most = 64},
+    {.name = "c",
+     .meaning = "the rank at which the law begins to fall off",
+     .least = 0.0625,
+     .most = 1024,
+     .usual = 1},
+    {.name = NULL}};
+
+const mechanism_ops mechanism_rank = {
+    .properties = {.name = "rank",
+                   .summary = "near words by their rank: every word is protected exactly alike",
+                   .paper = "McSherry, Talwar 2007, with the score ln(1 + rank/c)",
+                   .guarantee = TEM_GUARANTEE_EXACT,
+                   .unit = "rank",
+                   .claim = "P(y | w) <= exp(epsilon d_r(w,w')) P(y | w') for known words, and "
+                            "exp(B) between any two inputs, unknown ones included; exact integers",
+                   .law_digits = TEM_LAW_DIGITS_MAX,
+                   .takes_weights = 1,
+                   .parameters = parameters},
+    .state_bytes = sizeof(rank_state),
+    .init = init,
+    .free = free_state,
+    .draw = draw,
+    .unit = unit,
+    .form = form};
