@@ -285,18 +285,21 @@ TEM_API tem_status tem_space_parse(const char *name, tem_space *kind, tem_error 
 
 #define TEM_SPHERE_DIMENSIONS_DEFAULT 50u
 
-/* How to order all outputs around each word (docs/RANK.md). A field of 0 or NULL: the default. */
+/* How to order all outputs around each word, for the mechanism `rank` (docs/RANK.md). A field of 0
+ * or NULL: the default.
+ *   list      how many words have ranks of their own before all others: 1 to 384, default 128
+ *   block     words in a block of the others: default 16, more where there would be more than 4,096
+ *             blocks
+ *   group     the most near words that share one order of the blocks: default 12, and 32 for
+ *             vocabularies above 65,536 words
+ *   vectors   what decides which words are near. They must have every word of the model. Default:
+ *             the vectors that the model is built from, with all their columns; up to 1,024 words
+ *             the distances of the model
+ * Without vectors of their own, models of other metrics than the euclidean and the angular one are
+ * ordered by their distances: up to 4,096 outputs, else TEM_ERR_UNSUPPORTED. */
 typedef struct tem_order_options {
-    uint32_t list; /* words that have ranks of their own before all others, 1 to 384; default 128 */
-    uint32_t block; /* words in a block of the others; default 16, and more where a vocabulary would
-                     * have more than 4,096 blocks */
-    uint32_t
-        group; /* the most near words that share one order of the blocks; default 12, and 32 for
-                     * more than 65,536 words */
-    const tem_vectors
-        *vectors;         /* the vectors that decide what is near. They must have every word of
-                                 * the model. Default: the vectors that the model is built from, with
-                                 * all their columns */
+    uint32_t list, block, group;
+    const tem_vectors *vectors;
     uint64_t reserved[4]; /* must be 0 */
 } tem_order_options;
 

@@ -27,9 +27,9 @@ typedef struct falloff {
     alias ranks;       /* draws r with probability h(r) / H */
 } falloff;
 
-/* Makes the table. count: 1 to 2^31. Fails with TEM_ERR_RANGE if s is not 1 to FALLOFF_S_MOST, c not
- * FALLOFF_C_LEAST to FALLOFF_C_MOST, or h at the last rank would be below 2^20 (the message names
- * the largest s); TEM_ERR_MEMORY. Free with falloff_free. */
+/* Makes the table. count: 1 to 2^31. Fails with TEM_ERR_RANGE if s is not 1 to FALLOFF_S_MOST, c
+ * not FALLOFF_C_LEAST to FALLOFF_C_MOST, or h at the last rank would be below 2^20 (the message
+ * names the largest s); TEM_ERR_MEMORY. Free with falloff_free. */
 tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, tem_error *error);
 void falloff_free(falloff *f);
 

@@ -3,8 +3,9 @@
  *     P(y | w) = h(r_w(y)) / H,   h(r) = (1 + r/c)^-s,   H = sum of h(r) over all ranks
  *
  * r_w is the public order around w (order/order.h), h a table of integers (falloff.h). It is the
- * exponential mechanism with the score ln(1 + r/c): each octave of ranks has the weight that s gives
- * it, where balls of distances grow exponentially. docs/PRIVACY.md, "Rank", proves the bounds.
+ * exponential mechanism with the score ln(1 + r/c): each octave of ranks has the weight that s
+ * gives it, where balls of distances grow exponentially. docs/PRIVACY.md, "Rank", proves the
+ * bounds.
  *
  * PRIVACY: every input has the same probabilities in another order, so H is the same for all inputs
  * and the factor 2 of the exponential mechanism is not paid: epsilon = s. With output weights that
@@ -120,8 +121,8 @@ static tem_status look_at_weights(rank_state *s, tem_error *error) {
     return TEM_OK;
 }
 
-/* PRIVACY: epsilon = s per unit of d_r where H is the same for all inputs, 2s elsewhere. One step is
- * subtracted, as for `tem`. */
+/* PRIVACY: epsilon = s per unit of d_r where H is the same for all inputs, 2s elsewhere. One step
+ * is subtracted, as for `tem`. */
 static tem_status choose_s(const rank_state *s, double epsilon, uint64_t *steps, tem_error *error) {
     const int bits = s->heaviest == 0 ? FALLOFF_S_BITS : FALLOFF_S_BITS - 1;
     const double scaled = floor(ldexp(epsilon, bits)) - 1;

@@ -30,8 +30,8 @@ tem_status model_verify(const tem_model *model, const tem_run *run, tem_error *e
         status = verify_space(model, error);
     if (status == TEM_OK)
         status = neighbours_verify(&model->index, &model->space, model->neighbours, run, error);
-    /* PRIVACY: that it is one permutation per word, which the proof of `rank` needs. Which one it is
-     * cannot be computed again: its vectors need not be in the file. */
+    /* PRIVACY: that it is one permutation per word, which the proof of `rank` needs. Which one it
+     * is cannot be computed again: its vectors need not be in the file. */
     if (status == TEM_OK && model_has_order(model))
         status = order_check(&model->order, error);
     /* These two statuses mean that tem would not have built the model. All others but

@@ -218,9 +218,9 @@ static uint32_t listed_up_to(const rank_order *o, uint32_t w, uint32_t p) {
                : count_narrow((const uint16_t *)o->lists + (size_t)w * count, count, (uint16_t)p);
 }
 
-/* Place number `number` of those that are not in the list, from 0. Of the places up to p as many are
- * not in the list as p + 1 less the listed ones. Steps up from below reach the least p for which
- * this is number + 1. */
+/* Place number `number` of those that are not in the list, from 0. Of the places up to p as many
+ * are not in the list as p + 1 less the listed ones. Steps up from below reach the least p for
+ * which this is number + 1. */
 static uint32_t unlisted_place(const rank_order *o, uint32_t w, uint32_t number) {
     uint32_t p = number;
     for (;;) {

@@ -65,10 +65,11 @@ uint64_t order_bytes(const order_shape *shape);
  * views of *o. For those who make orders: they fill the arrays. */
 void order_lay_out(rank_order *o, const order_shape *shape, unsigned char *bytes);
 
-/* Makes a view of `bytes`, which begin at a multiple of 64 and live as long as the order. words: the
- * words of the model; excluded: which of them are never outputs, ascending. Fails with
- * TEM_ERR_DAMAGED if the bytes are no order of these words, as far as that is known before lists and
- * orders of blocks are looked at; TEM_ERR_MEMORY. Free with order_free, which frees no bytes. */
+/* Makes a view of `bytes`, which begin at a multiple of 64 and live as long as the order. words:
+ * the words of the model; excluded: which of them are never outputs, ascending. Fails with
+ * TEM_ERR_DAMAGED if the bytes are no order of these words, as far as that is known before lists
+ * and orders of blocks are looked at; TEM_ERR_MEMORY. Free with order_free, which frees no
+ * bytes. */
 tem_status order_open(rank_order *o, const unsigned char *bytes, uint64_t count, uint32_t words,
                       const uint32_t *excluded, uint32_t excluded_count, tem_error *error);
 void order_free(rank_order *o);

@@ -62,7 +62,8 @@ static void clear(const cutter *c, int64_t *sum) {
 }
 
 /* From the mean of the part to the word that is farthest from it. All words are at nearly the same
- * distance from the middle of the sphere, so that is the one with the least product with the mean. */
+ * distance from the middle of the sphere, so that is the one with the least product with the
+ * mean. */
 static void begin_direction(cutter *c, const uint32_t *ids, uint32_t count) {
     const uint32_t dimension = c->points->dimension;
     clear(c, c->lower_sum);

@@ -30,7 +30,7 @@ enum {
     STEP_LOG2 = 13
 };
 
-typedef struct builder {
+typedef struct order_builder {
     const unit_points *points;
     const uint32_t *excluded;
     uint32_t excluded_count;
@@ -46,15 +46,15 @@ typedef struct builder {
     int16_t *middles;     /* a row per group */
     uint32_t *places;     /* of each word in the sequence, or ORDER_NONE */
     atomic_bool no_memory;
-} builder;
+} order_builder;
 
-static bool is_output(const builder *b, uint32_t word) {
+static bool is_output(const order_builder *b, uint32_t word) {
     return b->places[word] != ORDER_NONE;
 }
 
 /* ---- shape ---- */
 
-static tem_status choose_shape(builder *b, const order_wishes *wishes, tem_error *error) {
+static tem_status choose_shape(order_builder *b, const order_wishes *wishes, tem_error *error) {
     order_shape *s = &b->shape;
     s->words = b->points->count;
     s->outputs = s->words - b->excluded_count;
@@ -77,7 +77,7 @@ static tem_status choose_shape(builder *b, const order_wishes *wishes, tem_error
     return TEM_OK;
 }
 
-static uint32_t group_most(const builder *b, const order_wishes *wishes) {
+static uint32_t group_most(const order_builder *b, const order_wishes *wishes) {
     if (wishes->group != 0)
         return wishes->group;
     return b->shape.words <= 1 << 16 ? USUAL_GROUP : LARGE_GROUP;
@@ -85,7 +85,7 @@ static uint32_t group_most(const builder *b, const order_wishes *wishes) {
 
 /* ---- candidates ---- */
 
-static void take_candidates(builder *b, uint32_t word, const tem_neighbours *near) {
+static void take_candidates(order_builder *b, uint32_t word, const tem_neighbours *near) {
     uint32_t *out = b->candidates + (size_t)word * CANDIDATES, count = 0;
     for (uint32_t i = 0; i < near->count && count < CANDIDATES; i++)
         if (near->list[i].id != word && is_output(b, near->list[i].id))
@@ -94,7 +94,7 @@ static void take_candidates(builder *b, uint32_t word, const tem_neighbours *nea
         out[count++] = ORDER_NONE;
 }
 
-static tem_status find_candidates(builder *b, const tem_run *run, tem_error *error) {
+static tem_status find_candidates(order_builder *b, const tem_run *run, tem_error *error) {
     const space s = {.metric = &metric_euclidean,
                      .count = b->points->count,
                      .dimension = b->points->dimension,
@@ -117,13 +117,13 @@ static tem_status find_candidates(builder *b, const tem_run *run, tem_error *err
 
 /* ---- sequence and groups ---- */
 
-static void mark_outputs(builder *b) {
+static void mark_outputs(order_builder *b) {
     memset(b->places, 0, b->shape.words * sizeof *b->places);
     for (uint32_t i = 0; i < b->excluded_count; i++)
         b->places[b->excluded[i]] = ORDER_NONE;
 }
 
-static tem_status make_sequence(builder *b, tem_error *error) {
+static tem_status make_sequence(order_builder *b, tem_error *error) {
     uint32_t *ids = core_alloc(b->shape.outputs, sizeof *ids), count = 0;
     if (ids == NULL)
         return core_fail_memory(error);
@@ -138,7 +138,7 @@ static tem_status make_sequence(builder *b, tem_error *error) {
     return status;
 }
 
-static tem_status make_groups(builder *b, uint32_t most, tem_error *error) {
+static tem_status make_groups(order_builder *b, uint32_t most, tem_error *error) {
     uint32_t *near = core_alloc((size_t)b->shape.words * ORDER_JOINED, sizeof *near);
     if (near == NULL)
         return core_fail_memory(error);
@@ -152,7 +152,7 @@ static tem_status make_groups(builder *b, uint32_t most, tem_error *error) {
 }
 
 /* The middle of a group is the sum of its words, scaled. */
-static tem_status make_middles(builder *b, tem_error *error) {
+static tem_status make_middles(order_builder *b, tem_error *error) {
     const uint32_t elements = b->points->row_elements, dimension = b->points->dimension;
     int64_t *sums = core_alloc_zero((size_t)b->shape.groups * dimension, sizeof *sums);
     b->middles = core_alloc_zero((size_t)b->shape.groups * elements, sizeof *b->middles);
@@ -171,7 +171,8 @@ static tem_status make_middles(builder *b, tem_error *error) {
 /* ---- orders of the blocks ---- */
 
 /* Sorts the blocks of a group: the largest product first, ties by number, the last block last. */
-static void sort_blocks(const builder *b, const int64_t *best, uint64_t *keys, uint16_t *out) {
+static void sort_blocks(const order_builder *b, const int64_t *best, uint64_t *keys,
+                        uint16_t *out) {
     const uint32_t last = b->blocks - 1;
     for (uint32_t block = 0; block < last; block++)
         keys[block] = nearest_key(block, (uint32_t)(((int64_t)1 << 31) - best[block]));
@@ -184,7 +185,7 @@ static void sort_blocks(const builder *b, const int64_t *best, uint64_t *keys, u
 
 /* A core_task: the orders of GROUPS_AT_ONCE groups. */
 static void order_blocks_of_groups(void *context, uint64_t item, unsigned thread) {
-    builder *b = context;
+    order_builder *b = context;
     const uint32_t elements = b->points->row_elements, first = (uint32_t)item * GROUPS_AT_ONCE;
     const uint32_t left = b->shape.groups - first;
     const uint32_t count = left < GROUPS_AT_ONCE ? left : GROUPS_AT_ONCE;
@@ -214,7 +215,7 @@ static void order_blocks_of_groups(void *context, uint64_t item, unsigned thread
 /* ---- lists ---- */
 
 /* The query of a list: 2/5 of the word, 2/5 of the mean of its nearest, 1/5 of its group. */
-static void make_query(const builder *b, uint32_t word, int64_t *sum, int16_t *query) {
+static void make_query(const order_builder *b, uint32_t word, int64_t *sum, int16_t *query) {
     const uint32_t elements = b->points->row_elements, dimension = b->points->dimension;
     const uint32_t *near = b->candidates + (size_t)word * CANDIDATES;
     const int16_t *own = unit_row(b->points, word);
@@ -227,7 +228,7 @@ static void make_query(const builder *b, uint32_t word, int64_t *sum, int16_t *q
         query[i] = (int16_t)((2 * own[i] + 2 * query[i] + middle[i]) / 5);
 }
 
-static void put_place(const builder *b, uint32_t word, uint32_t i, uint32_t place) {
+static void put_place(const order_builder *b, uint32_t word, uint32_t i, uint32_t place) {
     const size_t at = (size_t)word * b->shape.list + i;
     if (b->shape.outputs > 1 << 16)
         ((uint32_t *)(void *)b->lists)[at] = place;
@@ -236,9 +237,10 @@ static void put_place(const builder *b, uint32_t word, uint32_t i, uint32_t plac
 }
 
 /* Fills `listed` with the words of a list, and returns how many there are: the word itself, then
- * the candidates by their product with the query. Fewer than asked for if most words are excluded. */
-static uint32_t choose_listed(const builder *b, uint32_t word, const int16_t *query, uint64_t *keys,
-                              uint32_t *listed) {
+ * the candidates by their product with the query. Fewer than asked for if most words are
+ * excluded. */
+static uint32_t choose_listed(const order_builder *b, uint32_t word, const int16_t *query,
+                              uint64_t *keys, uint32_t *listed) {
     const uint32_t *near = b->candidates + (size_t)word * CANDIDATES;
     uint32_t found = 0, count = 0;
     for (; found < CANDIDATES && near[found] != ORDER_NONE; found++) {
@@ -256,7 +258,7 @@ static uint32_t choose_listed(const builder *b, uint32_t word, const int16_t *qu
 
 /* Writes a list as places on the path of the group. A list that is too short goes on with the first
  * places of the path that it does not have. */
-static void put_list(const builder *b, uint32_t word, const uint32_t *listed, uint32_t count,
+static void put_list(const order_builder *b, uint32_t word, const uint32_t *listed, uint32_t count,
                      uint16_t *block_places, uint32_t *taken) {
     const uint16_t *blocks = b->block_orders + (size_t)b->groups[word] * b->blocks;
     const uint32_t size = b->shape.block;
@@ -282,7 +284,7 @@ enum { WORDS_AT_ONCE = 256 };
 
 /* A core_task: the lists of WORDS_AT_ONCE words. */
 static void make_lists(void *context, uint64_t item, unsigned thread) {
-    builder *b = context;
+    order_builder *b = context;
     const uint64_t first = item * WORDS_AT_ONCE, end = first + WORDS_AT_ONCE;
     int64_t *sum = core_alloc(b->points->dimension, sizeof *sum);
     int16_t *query = core_alloc_zero(b->points->row_elements, sizeof *query);
@@ -305,7 +307,7 @@ static void make_lists(void *context, uint64_t item, unsigned thread) {
 /* ---- all of it ---- */
 
 /* Allocates the section, now that its shape is known, and moves what is made into it. */
-static tem_status make_section(builder *b, rank_order *o, tem_error *error) {
+static tem_status make_section(order_builder *b, rank_order *o, tem_error *error) {
     unsigned char *bytes = core_alloc_zero(order_bytes(&b->shape), 1);
     if (bytes == NULL)
         return core_fail_memory(error);
@@ -317,11 +319,11 @@ static tem_status make_section(builder *b, rank_order *o, tem_error *error) {
     return TEM_OK;
 }
 
-static tem_status check_memory(const builder *b, tem_error *error) {
+static tem_status check_memory(const order_builder *b, tem_error *error) {
     return atomic_load(&b->no_memory) ? core_fail_memory(error) : TEM_OK;
 }
 
-static tem_status fill_section(builder *b, const tem_run *run, tem_error *error) {
+static tem_status fill_section(order_builder *b, const tem_run *run, tem_error *error) {
     const uint32_t group_items = (b->shape.groups - 1) / GROUPS_AT_ONCE + 1;
     const uint32_t word_items = (b->shape.words - 1) / WORDS_AT_ONCE + 1;
     tem_status status =
@@ -334,7 +336,7 @@ static tem_status fill_section(builder *b, const tem_run *run, tem_error *error)
 }
 
 /* Opens what was made as if it came from a file, so that it is checked in the same way. */
-static tem_status take_section(const builder *b, rank_order *made, rank_order *out,
+static tem_status take_section(const order_builder *b, rank_order *made, rank_order *out,
                                tem_error *error) {
     const unsigned char *bytes = made->bytes;
     const tem_status status = order_open(out, bytes, order_bytes(&b->shape), b->shape.words,
@@ -345,7 +347,7 @@ static tem_status take_section(const builder *b, rank_order *made, rank_order *o
     return status;
 }
 
-static tem_status build_all(builder *b, const order_wishes *wishes, const tem_run *run,
+static tem_status build_all(order_builder *b, const order_wishes *wishes, const tem_run *run,
                             rank_order *out, tem_error *error) {
     rank_order made = {0};
     mark_outputs(b);
@@ -371,10 +373,10 @@ static tem_status build_all(builder *b, const order_wishes *wishes, const tem_ru
 tem_status order_build(const unit_points *points, const uint32_t *excluded, uint32_t excluded_count,
                        const order_wishes *wishes, const tem_run *run, rank_order *out,
                        tem_error *error) {
-    builder b = {.points = points,
-                 .excluded = excluded,
-                 .excluded_count = excluded_count,
-                 .kernels = kernels_active()};
+    order_builder b = {.points = points,
+                       .excluded = excluded,
+                       .excluded_count = excluded_count,
+                       .kernels = kernels_active()};
     tem_status status = choose_shape(&b, wishes, error);
     if (status != TEM_OK)
         return status;
@@ -429,7 +431,7 @@ static void fill_plain(const space *s, const rank_order *o, const uint32_t *excl
 tem_status order_build_by_distance(const space *s, const uint32_t *excluded,
                                    uint32_t excluded_count, rank_order *out, tem_error *error) {
     const uint32_t outputs = s->count - excluded_count;
-    builder b = {.excluded = excluded, .excluded_count = excluded_count};
+    order_builder b = {.excluded = excluded, .excluded_count = excluded_count};
     if (outputs > ORDER_LIST_MAX)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
                          "without vectors an order has at most %d words", ORDER_LIST_MAX);

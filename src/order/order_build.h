@@ -1,6 +1,7 @@
 /* order_build.h - makes orders from vectors, or from distances.
  *
- * Integers decide everything, and ties go to the lower id. So every machine makes the same order. */
+ * Integers decide everything, and ties go to the lower id. So every machine makes the same
+ * order. */
 #ifndef ORDER_ORDER_BUILD_H
 #define ORDER_ORDER_BUILD_H
 
@@ -16,8 +17,8 @@ typedef struct order_wishes {
 
 /* Makes an order by closeness of points: the largest scalar product is the nearest. `excluded` has
  * the ids of words that are never outputs, ascending; not all words. Fails with TEM_ERR_RANGE
- * (wishes that make more than ORDER_BLOCKS_MAX blocks or lists that are too long), TEM_ERR_MEMORY or
- * TEM_ERR_CANCELLED. Free with order_free. */
+ * (wishes that make more than ORDER_BLOCKS_MAX blocks or lists that are too long), TEM_ERR_MEMORY
+ * or TEM_ERR_CANCELLED. Free with order_free. */
 tem_status order_build(const unit_points *points, const uint32_t *excluded, uint32_t excluded_count,
                        const order_wishes *wishes, const tem_run *run, rank_order *out,
                        tem_error *error);

@@ -1,7 +1,7 @@
 /* order_groups.c - joins near words to groups that share one order of the blocks.
  *
- * Two words that share it differ in their lists alone. So their laws are near, too: the loss between
- * nearest neighbors falls from 5.6 to 5.1 (docs/RANK.md). */
+ * Two words that share it differ in their lists alone. So their laws are near, too: the loss
+ * between nearest neighbors falls from 5.6 to 5.1 (docs/RANK.md). */
 #include "core/memory.h"
 #include "core/status.h"
 #include "order/order_build.h"
@@ -10,25 +10,25 @@
 #include <stdlib.h>
 
 /* A pair of near words. */
-typedef struct near_pair {
+typedef struct joined_pair {
     int64_t product;
     uint32_t place; /* in the array `near`: decides ties */
-} near_pair;
+} joined_pair;
 
 /* The closest pair first. */
 static int compare_pairs(const void *a, const void *b) {
-    const near_pair *x = a, *y = b;
+    const joined_pair *x = a, *y = b;
     if (x->product != y->product)
         return x->product > y->product ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
 /* Sets of words: each points to another word of its set, or to itself. */
-typedef struct word_sets {
+typedef struct joined_words {
     uint32_t *parents, *sizes;
-} word_sets;
+} joined_words;
 
-static uint32_t find_set(const word_sets *s, uint32_t word) {
+static uint32_t find_set(const joined_words *s, uint32_t word) {
     while (s->parents[word] != word) {
         s->parents[word] = s->parents[s->parents[word]];
         word = s->parents[word];
@@ -37,7 +37,7 @@ static uint32_t find_set(const word_sets *s, uint32_t word) {
 }
 
 /* Joins the words of pairs, the closest first, as long as no set has more than `most` words. */
-static void join_pairs(const word_sets *s, const near_pair *pairs, uint32_t count,
+static void join_pairs(const joined_words *s, const joined_pair *pairs, uint32_t count,
                        const uint32_t *near, uint32_t most) {
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t a = find_set(s, pairs[i].place / ORDER_JOINED);
@@ -51,14 +51,14 @@ static void join_pairs(const word_sets *s, const near_pair *pairs, uint32_t coun
 
 /* Collects the pairs of each word with its near words number `first` to `end` - 1. */
 static uint32_t collect_pairs(const unit_points *p, const uint32_t *near, unsigned first,
-                              unsigned end, near_pair *pairs) {
+                              unsigned end, joined_pair *pairs) {
     const kernels *k = kernels_active();
     uint32_t count = 0;
     for (uint32_t w = 0; w < p->count; w++)
         for (unsigned i = first; i < end; i++) {
             const uint32_t place = w * ORDER_JOINED + i;
             if (near[place] != ORDER_NONE)
-                pairs[count++] = (near_pair){
+                pairs[count++] = (joined_pair){
                     k->dot_i16(unit_row(p, w), unit_row(p, near[place]), p->row_elements), place};
         }
     qsort(pairs, count, sizeof *pairs, compare_pairs);
@@ -66,7 +66,7 @@ static uint32_t collect_pairs(const unit_points *p, const uint32_t *near, unsign
 }
 
 /* Numbers the sets in the order of their first words. */
-static uint32_t number_sets(const word_sets *s, uint32_t words, uint32_t *groups) {
+static uint32_t number_sets(const joined_words *s, uint32_t words, uint32_t *groups) {
     uint32_t count = 0;
     for (uint32_t w = 0; w < words; w++)
         groups[w] = ORDER_NONE;
@@ -83,9 +83,9 @@ static uint32_t number_sets(const word_sets *s, uint32_t words, uint32_t *groups
 
 tem_status order_make_groups(const unit_points *p, const uint32_t *near, uint32_t most,
                              uint32_t *groups, uint32_t *group_count, tem_error *error) {
-    const word_sets sets = {core_alloc(p->count, sizeof *sets.parents),
-                            core_alloc(p->count, sizeof *sets.sizes)};
-    near_pair *pairs = core_alloc((size_t)p->count * (ORDER_JOINED - 1), sizeof *pairs);
+    const joined_words sets = {core_alloc(p->count, sizeof *sets.parents),
+                               core_alloc(p->count, sizeof *sets.sizes)};
+    joined_pair *pairs = core_alloc((size_t)p->count * (ORDER_JOINED - 1), sizeof *pairs);
     tem_status status = TEM_OK;
     if (sets.parents == NULL || sets.sizes == NULL || pairs == NULL) {
         status = core_fail_memory(error);

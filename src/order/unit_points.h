@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Every row has the length UNIT_LENGTH, up to rounding, or is zero. So the scalar product of two rows
- * is UNIT_LENGTH^2 times the cosine of their angle, and fits int32. */
+/* Every row has the length UNIT_LENGTH, up to rounding, or is zero. So the scalar product of two
+ * rows is UNIT_LENGTH^2 times the cosine of their angle, and fits int32. */
 enum { UNIT_LENGTH = 16383 };
 
 typedef struct unit_points {

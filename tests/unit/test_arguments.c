@@ -65,10 +65,12 @@ static tem_channel *channel;
 static int make_all(void **state) {
     (void)state;
     const tem_mechanism_options options = {.epsilon = 1};
+    const tem_order_options any_order = {.list = 0};
+    const tem_build_options with_order = {.order = &any_order};
     snprintf(never, sizeof never, "/tmp/tem-test-arguments-%ld", (long)getpid());
     setenv("XDG_STATE_HOME", "/dev/null", 1); /* nobody's list of trusted models */
     return tem_vectors_create(words, values, COUNT, 1, &vectors, NULL) != TEM_OK ||
-           tem_model_build(vectors, NULL, NULL, &model, NULL) != TEM_OK ||
+           tem_model_build(vectors, &with_order, NULL, &model, NULL) != TEM_OK ||
            tem_mechanism_create(model, &options, &mechanism, NULL) != TEM_OK ||
            tem_accountant_create(model, NULL, NULL, &accountant, NULL) != TEM_OK ||
            tem_prior_create_zipf(model, 1, &prior, NULL) != TEM_OK ||
@@ -1493,6 +1495,9 @@ static void test_newer_options(void **state) {
     char *out = NULL;
     size_t bytes = 7;
     NEWER(build, tem_model_build(vectors, &build, NULL, &no_model, error));
+    tem_order_options word_order = {.list = 0};
+    build.order = &word_order;
+    NEWER(word_order, tem_model_build(vectors, &build, NULL, &no_model, error));
     NEWER(options, tem_mechanism_create(model, &options, &no_mechanism, error));
     NEWER(how, tem_trust_verify(model, &how, NULL, NULL, error));
     NEWER(text, tem_privatize_text(mechanism, &text, rng, "a", 1, NULL, &out, &bytes, NULL, error));

@@ -210,7 +210,8 @@ static void test_remainder_decides(void **state) {
     for (uint64_t unit = 1; unit < 48; unit++) {
         const uint64_t word = (uint64_t)(((wide)unit << 64) / 48);
         for (uint64_t remainder = 0; remainder < 48; remainder++) {
-            /* rng_below256 takes the lowest 6 bits of the word and repeats if they are 48 or more */
+            /* rng_below256 takes the lowest 6 bits of the word and repeats if they are 48 or
+             * more */
             const uint64_t tape[2] = {word, remainder};
             tem_rng rng = on_tape(tape, 2);
             assert_int_equal(alias_draw(&a, &rng), select_by_number(&a, word, remainder));
@@ -221,8 +222,8 @@ static void test_remainder_decides(void **state) {
     alias_free(&a);
 }
 
-/* 10^7 draws of the 6 entries and of 200 ranks. Chi-square with 4 and 199 degrees of freedom; a false
- * alarm has the probability 10^-9 each: limits 47.9 and 342.9. The seed is fixed. */
+/* 10^7 draws of the 6 entries and of 200 ranks. Chi-square with 4 and 199 degrees of freedom; a
+ * false alarm has the probability 10^-9 each: limits 47.9 and 342.9. The seed is fixed. */
 static double chi_square(const uint64_t *values, uint32_t count, uint64_t draws) {
     alias a;
     tem_rng rng;
