@@ -1,6 +1,6 @@
 /* build_model.c - makes a model as 'tem build --quiet --force' does, while tem itself is built.
  *
- * usage: tem-build-model VECTORS MODEL NEIGHBORS [EXCLUDED]
+ * usage: tem-build-model VECTORS MODEL NEIGHBORS [EXCLUDED [ORDER_VECTORS]]
  *
  * The program links the rooms that decide the bytes of a model, and no others (src/meson.build). So
  * only an edit in one of these rooms makes ninja build the default model again; with `tem` in its
@@ -15,6 +15,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void end_by_signal(int number) {
@@ -22,13 +23,19 @@ static void end_by_signal(int number) {
     _exit(128 + number);
 }
 
-static tem_status build(const char *path, const tem_build_options *options, tem_model **model,
-                        tem_error *error) {
-    tem_vectors *vectors = NULL;
+/* order_vectors NULL: the model gets no order. */
+static tem_status build(const char *path, const char *order_vectors, tem_build_options options,
+                        tem_model **model, tem_error *error) {
+    tem_vectors *vectors = NULL, *ordering = NULL;
     tem_status status = vectors_load(path, 0, NULL, &vectors, error);
+    if (status == TEM_OK && order_vectors != NULL)
+        status = vectors_load(order_vectors, 0, NULL, &ordering, error);
+    const tem_order_options order = {.vectors = ordering};
+    options.order = order_vectors != NULL ? &order : NULL;
     if (status == TEM_OK)
-        status = model_build(vectors, options, NULL, model, error);
+        status = model_build(vectors, &options, NULL, model, error);
     vectors_free(vectors);
+    vectors_free(ordering);
     return status;
 }
 
@@ -48,6 +55,7 @@ static tem_status note_trust(const tem_model *model, tem_error *error) {
     return TEM_OK;
 }
 
+/* arguments: at least 6, NULL where they were left out. */
 static tem_status make(char *const *arguments, tem_error *error) {
     const char *vectors = arguments[1], *output = arguments[2], *excluded = arguments[4];
     word_file words = {.words = NULL};
@@ -58,7 +66,7 @@ static tem_status make(char *const *arguments, tem_error *error) {
                                        .exclude = (const char *const *)words.words,
                                        .exclude_count = words.count};
     if (status == TEM_OK)
-        status = build(vectors, &options, &model, error);
+        status = build(vectors, arguments[5], options, &model, error);
     if (status == TEM_OK)
         status = model_save(model, output, TEM_OVERWRITE, NULL, error);
     if (status == TEM_OK)
@@ -69,14 +77,18 @@ static tem_status make(char *const *arguments, tem_error *error) {
 }
 
 int main(int argc, char **argv) {
+    enum { ARGUMENTS = 6 };
+    char *arguments[ARGUMENTS] = {NULL};
     tem_error error;
-    if (argc != 4 && argc != 5) {
-        fputs("usage: tem-build-model VECTORS MODEL NEIGHBORS [EXCLUDED]\n", stderr);
+    if (argc < 4 || argc > ARGUMENTS) {
+        fputs("usage: tem-build-model VECTORS MODEL NEIGHBORS [EXCLUDED [ORDER_VECTORS]]\n",
+              stderr);
         return EXIT_FAILURE;
     }
+    memcpy(arguments, argv, (size_t)argc * sizeof *argv);
     signal(SIGINT, end_by_signal);
     signal(SIGTERM, end_by_signal);
-    if (make(argv, &error) == TEM_OK)
+    if (make(arguments, &error) == TEM_OK)
         return EXIT_SUCCESS;
     fprintf(stderr, "tem-build-model: %s%s%s\n", error.file, error.file[0] != '\0' ? ": " : "",
             error.message);
