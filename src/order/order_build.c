@@ -236,9 +236,9 @@ static void put_place(const order_builder *b, uint32_t word, uint32_t i, uint32_
         ((uint16_t *)(void *)b->lists)[at] = (uint16_t)place;
 }
 
-/* Fills `listed` with the words of a list, and returns how many there are: the word itself, then
- * the candidates by their product with the query. Fewer than asked for if most words are
- * excluded. */
+/* Fills `listed` with the words of a list, and returns how many there are: the word itself, or the
+ * nearest output if the word is none; then the candidates by their product with the query. Fewer
+ * than asked for if most words are excluded. */
 static uint32_t choose_listed(const order_builder *b, uint32_t word, const int16_t *query,
                               uint64_t *keys, uint32_t *listed) {
     const uint32_t *near = b->candidates + (size_t)word * CANDIDATES;
@@ -249,10 +249,11 @@ static uint32_t choose_listed(const order_builder *b, uint32_t word, const int16
         keys[found] = nearest_key(near[found], (uint32_t)(((int64_t)1 << 31) - product));
     }
     nearest_sort(keys, found);
-    if (is_output(b, word))
-        listed[count++] = word;
+    if (is_output(b, word) || found > 0)
+        listed[count++] = is_output(b, word) ? word : near[0];
     for (uint32_t i = 0; i < found && count < b->shape.list; i++)
-        listed[count++] = (uint32_t)keys[i];
+        if ((uint32_t)keys[i] != listed[0])
+            listed[count++] = (uint32_t)keys[i];
     return count;
 }
 
