@@ -272,6 +272,9 @@ class Model:
             raise _advise(refused, found.path, model_hash) from None
         except (DamagedError, FormatError, VersionError) as why:
             if not found.is_cached:
+                if isinstance(why, FormatError) and why.detail == "not a tem model":
+                    raise make("format", "not a tem model; tem.Model.build makes one from vectors",
+                               why.file) from None
                 raise
             handle = _default.make_again(found, why, workers, progress)
         return cls._wrap(handle, os.path.abspath(found.path), found.is_own)
@@ -371,6 +374,8 @@ class Model:
                 raise make("argument", "which words are these the vectors of? Pass words, "
                            "one for each row")
             vectors, words = vectors.vectors, vectors.index_to_key
+        if isinstance(words, str):
+            raise make("argument", "words is a list of words, not one string")
         if callable(metric):
             words = tuple(words)
             names, numbers = _measured(words if vectors is None else vectors, words, metric,

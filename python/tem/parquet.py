@@ -3,6 +3,7 @@
     import tem.parquet
     report = tem.parquet.privatize("in.parquet", "out.parquet", ["text"], 3, drop=["mail"])
 """
+import difflib
 import os
 import tempfile
 import warnings
@@ -24,6 +25,10 @@ _LOOKED_AT = 1000  # values of each unchanged column
 
 def _check(schema: Any, columns: Sequence[str], drop: Sequence[str],
            drop_if_present: Sequence[str]) -> None:
+    for keyword, given in (("columns", columns), ("drop", drop),
+                           ("drop_if_present", drop_if_present)):
+        if isinstance(given, str):
+            raise ValueError(f"{keyword} is a list of names, not one string: [{given!r}]")
     named = [*columns, *drop, *drop_if_present]
     if not columns:
         raise ValueError("which columns are private?")
@@ -32,12 +37,21 @@ def _check(schema: Any, columns: Sequence[str], drop: Sequence[str],
     for name in named:
         if schema.names.count(name) != 1 and not (name in drop_if_present
                                                   and name not in schema.names):
-            raise ValueError("the file must have each named column exactly once")
+            raise ValueError(f"the file must have each named column exactly once: {name!r}"
+                             f"{_near(name, schema.names)}")
     for name in columns:
         kind = schema.field(name).type
         kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
         if not (pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind)):
-            raise TypeError("a private column must have texts (string or large_string)")
+            raise TypeError(f"a private column must have texts (string or large_string): {name!r} "
+                            f"has {kind}")
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    """Names of columns are public."""
+    near = [other for other in names if other.lower() == name.lower()]
+    near = near or difflib.get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]!r}?" if near and name not in names else f"; it has {names}"
 
 
 def _personal(table: Any, names: Sequence[str]) -> list[dict[str, str]]:
@@ -112,8 +126,9 @@ def privatize(source: Path, target: Path, columns: Sequence[str], epsilon: float
         if not overwrite:
             raise FileExistsError("the target exists already")
     chosen, file = as_model(model), parquet.ParquetFile(source)
-    given, columns = file.schema_arrow, list(columns)
+    given = file.schema_arrow
     _check(given, columns, drop, drop_if_present)
+    columns = list(columns)
     drop = [*drop, *(name for name in drop_if_present if name in given.names)]
     schema = _schema(given, columns, drop)
     unchanged = [name for name in schema.names if name not in columns]

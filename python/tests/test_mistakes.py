@@ -37,6 +37,8 @@ MISTAKES = [
     (lambda m: m.choose(bayes=12), "12 % is 0.12"),
     (lambda m: tem.Model("default.tem"), "Model.open"),
     (lambda m: tem.Model.build([[1.0], [2.0]]), "Pass words"),
+    (lambda m: tem.Model.build([[1.0], [2.0]], "ab"), "words is a list"),
+    (lambda m: tem.Model.open(__file__), r"not a tem model; tem\.Model\.build"),
     (lambda m: tem.privatize(SECRET, 2), r"tem\.Model\.open\(\)\.privatize"),
     (lambda m: tem.nothing, "no attribute 'nothing'$"),
 ]
@@ -68,3 +70,17 @@ def test_messages_of_a_prompt(small, message, wanted):
     with pytest.raises(tem.ArgumentError, match=wanted) as refused:
         guard([{"role": "user", "content": "the movie"}, message])
     assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("columns, wanted", [
+    ("text", r"columns is a list of names, not one string: \['text'\]"),
+    (["Text"], "'Text'; did you mean 'text'"),
+    (["body"], r"'body'; it has \['id', 'text'\]"),
+    (["id"], "'id' has int64")])
+def test_columns_of_parquet(small, tmp_path, columns, wanted):
+    import tem.parquet
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pandas.DataFrame({"id": [1], "text": [SECRET]}).to_parquet(source)
+    with pytest.raises((TypeError, ValueError), match=wanted) as refused:
+        tem.parquet.privatize(source, target, columns, 2, model=small)
+    assert SECRET not in str(refused.value) and not target.exists()
