@@ -1,5 +1,8 @@
 """Mistakes that people make: the message names the argument and the next step, and no text."""
+import pathlib
 import re
+import subprocess
+import sys
 
 import numpy
 import pandas
@@ -8,6 +11,7 @@ import pytest
 import tem
 import tem.prompts
 
+EXAMPLE = pathlib.Path(__file__).resolve().parents[2] / "examples/prompt_guard.py"
 SECRET = "canary"
 
 # What somebody typed, and what the message must have.
@@ -84,3 +88,10 @@ def test_columns_of_parquet(small, tmp_path, columns, wanted):
     with pytest.raises((TypeError, ValueError), match=wanted) as refused:
         tem.parquet.privatize(source, target, columns, 2, model=small)
     assert SECRET not in str(refused.value) and not target.exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["three"], ["--help"]])
+def test_the_example_prints_its_usage(arguments):
+    done = subprocess.run([sys.executable, EXAMPLE, *arguments], capture_output=True, text=True)
+    assert done.returncode == 1 and "usage: prompt_guard.py EPSILON" in done.stderr
+    assert "Traceback" not in done.stderr
