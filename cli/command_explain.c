@@ -67,12 +67,25 @@ static void print_paper(const explanation *e) {
            tem_law_support(e->paper));
 }
 
-/* A mechanism without a bound per unit of distance has no exponent. */
+/* A mechanism without a bound has no exponent; one whose law does not fall off with the distance
+ * has no gamma. */
 static void print_exponent(const tem_mechanism_info *info) {
     if (info->s_steps > 0)
-        printf(": s = %.6f, gamma = %.4f, epsilon * gamma = %.2f", info->s, info->gamma,
-               info->epsilon_gamma);
+        printf(": s = %.6f", info->s);
+    if (info->gamma_steps > 0)
+        printf(", gamma = %.4f, epsilon * gamma = %.2f", info->gamma, info->epsilon_gamma);
+    else if (isfinite(info->bound))
+        printf(", at most %.6g between any two inputs", tem_round_up(info->bound, 6));
     putchar('\n');
+}
+
+/* Prints a key of JSON and its number, or null. */
+static void print_json_number(const char *key, double number, bool is_known) {
+    printf("\"%s\": ", key);
+    if (is_known && isfinite(number))
+        printf("%.17g, ", number);
+    else
+        fputs("null, ", stdout);
 }
 
 /* Of equally near words the hint has the most frequent one. */
@@ -149,10 +162,9 @@ static bool print_json(const explanation *e) {
     bool done = print_json_string(e->word, e->length);
     printf(", \"mechanism\": \"%s\", \"epsilon\": %.17g, ", e->info.properties->name,
            e->info.epsilon);
-    if (e->info.s_steps > 0)
-        printf("\"s\": %.17g, \"gamma\": %.17g, ", e->info.s, e->info.gamma);
-    else
-        fputs("\"s\": null, \"gamma\": null, ", stdout);
+    print_json_number("s", e->info.s, e->info.s_steps > 0);
+    print_json_number("gamma", e->info.gamma, e->info.gamma_steps > 0);
+    print_json_number("bound", e->info.bound, true);
     printf("\"n\": %u, \"excluded\": %s, \"certificate\": ", e->words,
            tem_model_is_excluded(e->model, e->id) ? "true" : "false");
     printf(e->info.certificate[0] != '\0' ? "\"%s\",\n \"entries\": [" : "null,\n \"entries\": [",

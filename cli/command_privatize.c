@@ -247,6 +247,15 @@ static void warn_about_epsilon(const tem_mechanism *mechanism, bool quiet) {
             100 * median);
 }
 
+/* A mechanism whose law does not fall off with the distance has no gamma, but a bound. */
+static void say_exponent(bool quiet, const tem_mechanism_info *info) {
+    if (info->gamma_steps > 0)
+        talk_note(quiet, "s = %.6f, gamma = %.4f", info->s, info->gamma);
+    else
+        talk_note(quiet, "s = %.6f, at most %.6g between any two inputs", info->s,
+                  tem_round_up(info->bound, 6));
+}
+
 static void say_what_was_done(const privatize_request *r, const tem_mechanism *mechanism,
                               const tem_counts *counts) {
     const bool quiet = r->common.quiet;
@@ -263,17 +272,17 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
     talk_note(quiet || counts->words > 0, "tem: warning: %s.",
               counts->documents == 0 ? "the input is empty" : "the input has no word");
     const bool brief = quiet || !(r->common.verbose || r->dry_run);
-    if (why_not_private == NULL)
+    if (why_not_private == NULL) {
+        say_exponent(brief, info);
         talk_note(
             brief,
-            "s = %.6f, gamma = %.4f\n"
             "The run %s %s per unit of %s (words x epsilon), at most %s between any two texts "
             "(words x bound).",
-            info->s, info->gamma, r->dry_run ? "would cost" : "costs",
+            r->dry_run ? "would cost" : "costs",
             talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
             info->properties->unit,
             talk_count((uint64_t)ceil((double)counts->words * info->bound)));
-    else /* PRIVACY: printed also if the user asked for quiet. No cost: it would be a bound. */
+    } else /* PRIVACY: printed also if the user asked for quiet. No cost: it would be a bound. */
         talk_note(false, "tem: warning: the output %s private: %s.",
                   r->dry_run ? "would NOT be" : "is NOT", why_not_private);
 }

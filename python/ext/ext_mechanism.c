@@ -1,6 +1,7 @@
 /* ext_mechanism.c - tem_mechanism and tem_law in Python. */
 #include "ext.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { DIGITS = 17, DECIMAL_BYTES = DIGITS + 32 };
@@ -138,6 +139,11 @@ PyMethodDef ext_mechanism_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* None where a mechanism has no such number. */
+static PyObject *number_or_none(double number, bool is_known) {
+    return is_known && isfinite(number) ? PyFloat_FromDouble(number) : Py_NewRef(Py_None);
+}
+
 static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
     const tem_mechanism *mechanism = ((ext_mechanism *)self)->mechanism;
     tem_mechanism_info info;
@@ -145,11 +151,15 @@ static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
     (void)unused;
     tem_mechanism_get_info(mechanism, &info);
     tem_mechanism_get_certificate(mechanism, &certificate);
-    return Py_BuildValue("{s:s, s:d, s:d, s:d, s:d, s:d, s:d, s:s, s:s, s:N}", "mechanism",
+    const bool has_gamma = info.gamma_steps > 0;
+    return Py_BuildValue("{s:s, s:d, s:d, s:N, s:N, s:N, s:N, s:d, s:s, s:s, s:N}", "mechanism",
                          info.properties->name, "epsilon", info.epsilon, "beta", info.beta, "s",
-                         info.s, "gamma", info.gamma, "epsilon_gamma", info.epsilon_gamma,
-                         "moved_mass", info.moved_mass, "weights", tem_weights_name(info.weights),
-                         "certificate", info.certificate, "effects", ext_effects(&certificate));
+                         number_or_none(info.s, info.s_steps > 0), "gamma",
+                         number_or_none(info.gamma, has_gamma), "epsilon_gamma",
+                         number_or_none(info.epsilon_gamma, has_gamma), "bound",
+                         number_or_none(info.bound, true), "moved_mass", info.moved_mass, "weights",
+                         tem_weights_name(info.weights), "certificate", info.certificate, "effects",
+                         ext_effects(&certificate));
 }
 
 /* How often a typical word stays unchanged; None if unknown (Madlib). */

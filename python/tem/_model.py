@@ -894,7 +894,7 @@ class Model:
             word=str(word) if number is None else self._handle.word(number),
             known=number is not None,
             mechanism=info["mechanism"], epsilon=info["epsilon"], s=info["s"], gamma=info["gamma"],
-            entries=entries, tail=Tail(len(self) - len(entries), law["tail"]),
+            bound=info["bound"], entries=entries, tail=Tail(len(self) - len(entries), law["tail"]),
             self_probability=law["self"], support=law["support"], entropy=law["entropy"],
             certificate=info["certificate"] or None,
             paper=None if paper is None else Paper(paper["self"], paper["support"]))

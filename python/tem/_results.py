@@ -248,6 +248,8 @@ class Explanation(Result):
 
     `entries` are the nearest words, `tail` all the others; `self_probability` is the probability
     that the word stays unchanged, N_w; `support` is the effective number of its outputs, S_w.
+    `bound` is the most that an output tells any two inputs apart. `s`, `gamma` and `bound` are None
+    for a mechanism that has none.
     `paper`, for a calibrated mechanism: these two values without the certificate.
     """
 
@@ -255,8 +257,9 @@ class Explanation(Result):
     known: bool
     mechanism: str
     epsilon: float
-    s: float
-    gamma: float
+    s: float | None
+    gamma: float | None
+    bound: float | None
     entries: list[Entry]
     tail: Tail
     self_probability: float
@@ -274,6 +277,12 @@ class Explanation(Result):
 
         return _plot.explanation(self, ax)
 
+    def _exponent(self) -> str:
+        s = "" if self.s is None else f": s = {self.s:.6f}"
+        if self.gamma is not None:
+            return f"{s}, gamma = {self.gamma:.4f}"
+        return s if self.bound is None else f"{s}, bound = {_up(self.bound)}"
+
     def _paper_text(self) -> str:
         return "" if self.paper is None else (
             f"The paper's mechanism at the same epsilon has N_w = "
@@ -283,7 +292,7 @@ class Explanation(Result):
     def __str__(self) -> str:
         lines = [f"{_shown(self.word) if self.known else 'an unknown word'} under "
                  f"{'calibrated ' if self.certificate else ''}{self.mechanism}, epsilon "
-                 f"{self.epsilon:g}: s = {self.s:.6f}, gamma = {self.gamma:.4f}", "",
+                 f"{self.epsilon:g}{self._exponent()}", "",
                  " distance  probability"]
         lines += [f"{e.distance:9.3f}  {e.probability:8.6f}  {_shown(e.word)}"
                   for e in self.entries]

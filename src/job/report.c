@@ -59,13 +59,13 @@ static void set_policies(report *r, const tem_job *job) {
 
 static void set_law(report *r) {
     const tem_mechanism_info *info = &r->info;
-    const bool has_exponent = info->s_steps > 0;
+    const bool has_gamma = info->gamma_steps > 0;
     set_name(r, RUN_MECHANISM, info->properties->name);
     set_number(r, RUN_EPSILON, info->epsilon, true);
-    set_number(r, RUN_S, info->s, has_exponent);
-    set_number(r, RUN_GAMMA, info->gamma, has_exponent);
+    set_number(r, RUN_S, info->s, info->s_steps > 0);
+    set_number(r, RUN_GAMMA, info->gamma, has_gamma);
     set_number(r, RUN_BETA, info->beta, info->beta > 0);
-    set_number(r, RUN_EPSILON_GAMMA, info->epsilon_gamma, has_exponent);
+    set_number(r, RUN_EPSILON_GAMMA, info->epsilon_gamma, has_gamma);
     set_name(r, RUN_UNIT, info->unit);
     set_number(r, RUN_BOUND, info->bound, true);
     set_name(r, RUN_WEIGHTS, certificate_weights_name(info->weights));

@@ -60,7 +60,7 @@ static void put_membership(markup *m, const page_source *s) {
     const bool is_proved_here = f->has_numbers && f->audit.is_metric;
     const double rate = is_proved_here ? f->audit.realised : f->info.epsilon;
     const double near = rate * fmin((double)f->nearest / TEM_DIST_ONE, f->info.gamma);
-    const double any = is_proved_here ? f->audit.local : f->info.epsilon_gamma;
+    const double any = is_proved_here ? f->audit.local : f->info.bound;
     markup_put(m, "<h3>Can an attacker tell whether a text was in the collection?</h3>\n"
                   "<p><strong>Not measured for this release.</strong> ");
     if (s->why_not_private != NULL) {
@@ -73,7 +73,8 @@ static void put_membership(markup *m, const page_source *s) {
            "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Two candidates that "
            "differ in</th><th scope=\"col\" class=\"number\">right, at most</th></tr></thead>\n"
            "<tbody>\n");
-    put_told_row(m, "one word, replaced by the one nearest to it (median word)", near);
+    if (f->info.gamma_steps > 0)
+        put_told_row(m, "one word, replaced by the one nearest to it (median word)", near);
     put_told_row(m, "one word, replaced by any word", any);
     if (s->has_run && c->documents > 0)
         put_told_row(m, "every word of a document of mean length",

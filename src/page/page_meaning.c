@@ -28,6 +28,10 @@ static void put_factor_row(markup *m, const tem_findings *f, const char *name, d
     markup_put(m, "</tr>\n");
 }
 
+static bool has_gamma(const tem_findings *f) {
+    return f->info.gamma_steps > 0;
+}
+
 static void put_factors(markup *m, const tem_findings *f) {
     const double near = fmin(units(f->nearest), f->info.gamma);
     markup_put(m,
@@ -43,6 +47,16 @@ static void put_factors(markup *m, const tem_findings *f) {
     put_factor_row(m, f, "any two words, known or not", f->info.gamma, f->info.epsilon_gamma,
                    f->audit.local);
     markup_put(m, "</tbody>\n</table></div>\n");
+}
+
+/* For a law that does not fall off with the distance: the claim, and the bound B. */
+static void put_claimed_bound(markup *m, const tem_findings *f) {
+    SAY(m, LIT("<div class=\"box\">\n<p><strong>What this epsilon means.</strong> "),
+        TEXT(f->info.properties->claim),
+        LIT(".</p>\n<p>Whatever tem writes, it writes it at most "), FACTOR(f->info.bound),
+        LIT(" times as often for one word as for any other, known or not (a loss of at most "),
+        AT_MOST(f->info.bound),
+        LIT("). Texts that differ in several words multiply these factors.</p>\n</div>\n"));
 }
 
 static void put_bound(markup *m, const tem_findings *f) {
@@ -87,7 +101,10 @@ void page_put_meaning(markup *m, const page_source *s) {
     html_begin_section(m, "epsilon", "What does this epsilon mean?");
     put_claim(m, s);
     if (s->why_not_private == NULL) {
-        put_bound(m, f);
+        if (has_gamma(f))
+            put_bound(m, f);
+        else
+            put_claimed_bound(m, f);
         put_effects(m, f);
     } else if (f->info.properties->caveat == NULL) {
         markup_put(m, "<p>Nothing for this output. The bound of the mechanism covers draws with "
@@ -102,18 +119,20 @@ void page_put_meaning(markup *m, const page_source *s) {
 static void put_cost_row(markup *m, const tem_findings *f, const char *name, double words) {
     SAY(m, LIT("<tr><th scope=\"row\">"), ONE_OF(name), LIT("</th><td class=\"number\">"),
         NUMBER(words), LIT("</td><td class=\"number\">"), AT_MOST(words * f->info.epsilon),
-        LIT("</td><td class=\"number\">"), AT_MOST(words * f->info.epsilon_gamma),
-        LIT("</td></tr>\n"));
+        LIT("</td><td class=\"number\">"), AT_MOST(words * f->info.bound), LIT("</td></tr>\n"));
 }
 
 static void put_cost_table(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
     const tem_counts *c = s->page->counts;
     const run_value *people = &s->run.values[RUN_PEOPLE];
-    markup_put(m, "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Text</th>"
-                  "<th scope=\"col\" class=\"number\">words</th>"
-                  "<th scope=\"col\" class=\"number\">cost per unit of distance</th>"
-                  "<th scope=\"col\" class=\"number\">worst case</th></tr></thead>\n<tbody>\n");
+    SAY(m,
+        LIT("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Text</th>"
+            "<th scope=\"col\" class=\"number\">words</th>"
+            "<th scope=\"col\" class=\"number\">cost per unit of "),
+        TEXT(f->info.properties->unit),
+        LIT("</th>"
+            "<th scope=\"col\" class=\"number\">worst case</th></tr></thead>\n<tbody>\n"));
     put_cost_row(m, f, "one word", 1);
     if (!s->has_run) {
         put_cost_row(m, f, "a sentence", 10);
@@ -141,7 +160,8 @@ static void put_ledger(markup *m, const page_source *s) {
         ROW(m, "People charged", COUNT(values[RUN_PEOPLE].count));
     ROW(m,
         values[RUN_BY].is_null ? "Spent before" : "Spent before by the person with the least left",
-        NUMBER(s->page->balance->spent_before), LIT(" per unit of distance"));
+        NUMBER(s->page->balance->spent_before), LIT(" per unit of "),
+        TEXT(s->findings->info.properties->unit));
     ROW(m, "Charged for this run", NUMBER(s->page->balance->spent));
     if (!values[RUN_BUDGET].is_null)
         ROW(m, values[RUN_BY].is_null ? "Budget" : "Budget of each person",
@@ -167,9 +187,11 @@ void page_put_cost(markup *m, const page_source *s) {
                "<p><strong>Worst case.</strong> If it is W, no output is more than exp(W) times as "
                "likely for one text as for another text with as many pieces. It assumes that every "
                "word may be any other word. Above 10 it excludes nothing in practice: tem protects "
-               "words, not documents.</p>\n<p><strong>Per unit of distance.</strong> Multiply it "
-               "by the mean distance that the words of two texts are apart: texts that differ "
-               "little cost little.</p>\n");
+               "words, not documents.</p>\n");
+    if (has_gamma(s->findings))
+        markup_put(m, "<p><strong>Per unit of distance.</strong> Multiply it by the mean distance "
+                      "that the words of two texts are apart: texts that differ little cost "
+                      "little.</p>\n");
     if (s->has_run && s->run.values[RUN_PEOPLE].is_null)
         markup_put(
             m, "<p>This report does not know who wrote which text. A run with a ledger "

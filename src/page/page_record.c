@@ -8,8 +8,9 @@ static void put_exponent(markup *m, const tem_mechanism_info *info) {
         return;
     ROW(m, "Exponent s", NUMBER(info->s), LIT(" (exactly "), COUNT(info->s_steps),
         LIT(" steps of 2<sup>-20</sup>)"));
-    ROW(m, "Gamma", NUMBER(info->gamma), LIT(" (exactly "), COUNT(info->gamma_steps),
-        LIT(" steps of 2<sup>-16</sup>)"));
+    if (info->gamma_steps > 0)
+        ROW(m, "Gamma", NUMBER(info->gamma), LIT(" (exactly "), COUNT(info->gamma_steps),
+            LIT(" steps of 2<sup>-16</sup>)"));
     if (info->beta > 0)
         ROW(m, "Beta", NUMBER(info->beta));
 }

@@ -97,7 +97,9 @@ static int set_up(void **state) {
     for (int i = 0; i < WORDS; i++)
         values[i] = (float)(SPACING * i);
     assert_int_equal(tem_vectors_create(words, values, WORDS, 1, &vectors, NULL), TEM_OK);
-    assert_int_equal(tem_model_build(vectors, NULL, NULL, &built, NULL), TEM_OK);
+    const tem_order_options order = {.list = 0};
+    const tem_build_options ordered = {.order = &order};
+    assert_int_equal(tem_model_build(vectors, &ordered, NULL, &built, NULL), TEM_OK);
     assert_int_equal(tem_model_save(built, output, TEM_OVERWRITE, NULL, NULL), TEM_OK);
     assert_int_equal(tem_model_open(output, &model, NULL), TEM_OK);
     assert_int_equal(tem_model_verify(model, NULL, NULL), TEM_OK);
@@ -1122,6 +1124,13 @@ static bool last_charge_says(const char *what) {
     return says;
 }
 
+static bool has_unit_of(const tem_mechanism *a, const tem_mechanism *b) {
+    tem_mechanism_info of_a, of_b;
+    tem_mechanism_get_info(a, &of_a);
+    tem_mechanism_get_info(b, &of_b);
+    return strcmp(of_a.unit, of_b.unit) == 0;
+}
+
 /* One decision for every mechanism and policy, whatever the text: the statement of tem.h, the
  * ledger's "private" and "spent_worst", the refusals of a budget, and the ledgers that can no
  * longer keep a budget. */
@@ -1135,10 +1144,11 @@ static void check_decision(const tem_mechanism *mechanism, tem_job job, const ch
     assert_true(isinf(balance.left) && balance.spent > 0);
     assert_true(last_charge_says(is_private ? "\"private\":true," : "\"private\":false,"));
     assert_int_equal(last_charge_says("\"spent_worst\":null,"), !is_private);
+    const bool adds_up = is_private && has_unit_of(mechanism, two);
     for (int from_pipe = 0; from_pipe < 2; from_pipe++) {
         assert_int_equal(run_text(two, job_of(100), "the\n", from_pipe, &error),
-                         is_private ? TEM_OK : TEM_ERR_BUDGET);
-        assert_true(is_private || error.line == 2);
+                         adds_up ? TEM_OK : TEM_ERR_BUDGET);
+        assert_true(adds_up || error.line == 2);
     }
     clear(NULL);
     job.budget = 1000;
@@ -1180,7 +1190,8 @@ static void test_unbounded(void **state) {
  * had one. */
 static void test_every_mechanism(void **state) {
     (void)state;
-    static const char *const bounded[] = {"tem", "em", "permute-and-flip", "santext"};
+    static const char *const bounded[] = {"tem",    "em", "rank", "coin", "permute-and-flip",
+                                          "santext"};
     unsigned made = 0;
     for (unsigned i = 0; tem_mechanism_at(i) != NULL; i++) {
         const tem_mechanism_properties *p = tem_mechanism_at(i);
@@ -1201,7 +1212,7 @@ static void test_every_mechanism(void **state) {
         tem_mechanism_free(mechanism);
         made++;
     }
-    assert_true(made >= 13);
+    assert_true(made >= 15);
 }
 
 /* Another model has other distances: its charges cannot be added. A model without a file cannot be
@@ -1268,6 +1279,41 @@ static void test_worst_budget(void **state) {
     }
     tem_mechanism_free(mechanism);
     tem_model_free(other);
+}
+
+/* A law that does not fall off with the distance has no gamma. Its charge has its own unit, and its
+ * bound, which budgets for the worst case take. */
+static void check_charge_without_gamma(const char *name, const char *unit) {
+    tem_mechanism *mechanism = mechanism_of(name, 2);
+    tem_mechanism_info info;
+    tem_error error;
+    char said[96];
+    tem_mechanism_get_info(mechanism, &info);
+    assert_true(info.gamma_steps == 0 && isinf(info.epsilon_gamma));
+    assert_true(info.bound > 0 && isfinite(info.bound));
+    assert_memory_equal(info.unit, unit, strlen(unit));
+    tem_job job = job_of(0);
+    job.budget_worst = 4.5 * info.bound;
+    clear(NULL);
+    assert_int_equal(run_text(mechanism, job, "the movie\n", false, NULL), TEM_OK);
+    snprintf(said, sizeof said, "\"unit\":\"%s\"", info.unit);
+    assert_true(last_charge_says("\"gamma\":null,") && last_charge_says(said));
+    assert_true(last_charge_says("\"epsilon_gamma\":null,"));
+    assert_true(number_in_ledger("\"bound\":") >= info.bound);
+    assert_true(number_in_ledger("\"bound\":") < info.bound + 1e-11);
+    assert_true(fabs(balance.worst_left - 2.5 * info.bound) < 1e-9);
+    assert_int_equal(run_text(mechanism, job, "the the the\n", false, &error), TEM_ERR_BUDGET);
+    assert_int_equal(run_text(mechanism, job, "the the\n", true, NULL), TEM_OK);
+    assert_int_equal(run_text(mechanism, job_of(100), "the\n", false, NULL), TEM_OK);
+    assert_int_equal(run_text(two, job_of(100), "the\n", false, &error), TEM_ERR_BUDGET);
+    assert_non_null(strstr(error.message, "another unit"));
+    tem_mechanism_free(mechanism);
+}
+
+static void test_charges_without_gamma(void **state) {
+    (void)state;
+    check_charge_without_gamma("rank", "rank/c=1/");
+    check_charge_without_gamma("coin", "word/");
 }
 
 /* Reads the ledger as a run in this unit does. Returns the first line in another unit, or 0. */
@@ -1632,6 +1678,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_every_mechanism, clear),
         cmocka_unit_test_teardown(test_another_model, clear),
         cmocka_unit_test_teardown(test_worst_budget, clear),
+        cmocka_unit_test_teardown(test_charges_without_gamma, clear),
         cmocka_unit_test_teardown(test_another_unit, clear),
         cmocka_unit_test_teardown(test_charge_of_an_earlier_version, clear),
         cmocka_unit_test_teardown(test_worst_budget_of_people, clear),
