@@ -120,10 +120,13 @@ static tem_status find_outputs(coin_state *s, const mechanism_setup *setup, tem_
 /* PRIVACY: epsilon = s, since Z is the same for all inputs. One step is subtracted: it pays for the
  * rounding of h(1), of at most 2^-21. */
 static tem_status choose_heights(coin_state *s, double epsilon, tem_error *error) {
-    s->steps = (uint64_t)floor(ldexp(epsilon, FALLOFF_S_BITS)) - 1;
-    s->heights[0] = (uint64_t)1 << FALLOFF_TOP_BITS;
-    s->heights[1] = falloff_exp(s->steps);
-    if (s->steps >= 1 && s->heights[1] >= (uint64_t)1 << FALLOFF_LEAST_BITS)
+    const double steps = floor(ldexp(epsilon, FALLOFF_S_BITS)) - 1;
+    if (steps >= 1 && steps <= FALLOFF_S_MOST) {
+        s->steps = (uint64_t)steps;
+        s->heights[0] = (uint64_t)1 << FALLOFF_TOP_BITS;
+        s->heights[1] = falloff_exp(s->steps);
+    }
+    if (s->heights[1] >= (uint64_t)1 << FALLOFF_LEAST_BITS)
         return TEM_OK;
     return core_fail(error, TEM_ERR_RANGE,
                      "epsilon must be between 2^-18 and 29 for the mechanism coin");
