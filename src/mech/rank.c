@@ -30,7 +30,6 @@ typedef struct rank_state {
     uint32_t heaviest;   /* the largest weight; 0: all outputs weigh the same */
     uint64_t weight_sum; /* of the outputs */
     law_form form;
-    double c;
     char order_hash[17];
 } rank_state;
 
@@ -143,7 +142,7 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
             "the model has no order of its words, which the mechanism rank needs: build "
             "it again with an order");
     s->order = setup->order;
-    s->c = mechanism_number(setup, "c");
+    const double c = mechanism_number(setup, "c");
     snprintf(s->order_hash, sizeof s->order_hash, "%s", setup->order_hash);
     tem_status status = order_check(s->order, error);
     if (status == TEM_OK)
@@ -153,7 +152,7 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
     if (status == TEM_OK)
         status = choose_s(s, setup->epsilon, &steps, error);
     if (status == TEM_OK)
-        status = falloff_init(&s->falloff, steps, (uint64_t)(ldexp(s->c, FALLOFF_C_BITS) + 0.5),
+        status = falloff_init(&s->falloff, steps, (uint64_t)(ldexp(c, FALLOFF_C_BITS) + 0.5),
                               s->order->shape.outputs, error);
     if (status == TEM_OK)
         set_form(s);
@@ -217,10 +216,12 @@ static const law_form *form(const void *state) {
     return &s->form;
 }
 
-/* d_r depends on the order and on c, so charges for others are in another unit. */
+/* PRIVACY: d_r depends on the order and on c, so charges for others are in another unit. c is the
+ * one of the heights, in steps of 2^-16 below 2^11: ten digits tell all of them apart. */
 static void unit(const void *state, char *text, size_t bytes) {
     const rank_state *s = state;
-    snprintf(text, bytes, "rank/c=%g/%s", s->c, s->order_hash);
+    snprintf(text, bytes, "rank/c=%.10g/%s", ldexp((double)s->falloff.c, -FALLOFF_C_BITS),
+             s->order_hash);
 }
 
 static const tem_parameter parameters[] = {
