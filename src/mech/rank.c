@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { AT_ONCE = 64, TILE = 4096, ROUNDS_MOST = 4096 };
+enum { TILE = 4096, ROUNDS_MOST = 4096 };
 
 typedef struct rank_state {
     const rank_order *order;
@@ -182,22 +182,15 @@ static uint32_t draw_weighted(const rank_state *s, uint32_t w, tem_rng *rng) {
     }
 }
 
-/* Ranks first, so that the lists are on their way into the cache when they are needed. A rank and
- * an output together tell the input, so the ranks are erased. */
+/* Draws ranks, then looks up their words together. */
 static void draw_some(const rank_state *s, const uint32_t *words, size_t count, tem_rng *rng,
                       uint32_t *out) {
-    uint32_t ranks[AT_ONCE];
-    for (size_t i = 0; i < count; i++) {
-        if (words[i] == TEM_NO_WORD) {
-            ranks[i] = draw_unknown(s, rng);
-        } else {
-            ranks[i] = alias_draw(&s->falloff.ranks, rng);
-            order_prefetch(s->order, words[i], ranks[i]);
-        }
-    }
+    uint32_t drawn[ORDER_AT_ONCE];
     for (size_t i = 0; i < count; i++)
-        out[i] = words[i] == TEM_NO_WORD ? ranks[i] : order_word(s->order, words[i], ranks[i]);
-    explicit_bzero(ranks, sizeof ranks);
+        drawn[i] =
+            words[i] == TEM_NO_WORD ? draw_unknown(s, rng) : alias_draw(&s->falloff.ranks, rng);
+    order_words_of(s->order, words, drawn, count);
+    memcpy(out, drawn, count * sizeof *out); /* `out` may be `words` */
 }
 
 static tem_status draw(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
@@ -206,8 +199,9 @@ static tem_status draw(const void *state, const uint32_t *words, size_t count, t
     (void)error;
     for (size_t i = 0; s->heaviest > 0 && i < count; i++)
         out[i] = words[i] == TEM_NO_WORD ? draw_unknown(s, rng) : draw_weighted(s, words[i], rng);
-    for (size_t i = 0; s->heaviest == 0 && i < count; i += AT_ONCE)
-        draw_some(s, words + i, count - i < AT_ONCE ? count - i : AT_ONCE, rng, out + i);
+    for (size_t i = 0; s->heaviest == 0 && i < count; i += ORDER_AT_ONCE)
+        draw_some(s, words + i, count - i < ORDER_AT_ONCE ? count - i : ORDER_AT_ONCE, rng,
+                  out + i);
     return TEM_OK;
 }
 

@@ -231,10 +231,13 @@ static uint32_t unlisted_place(const rank_order *o, uint32_t w, uint32_t number)
     }
 }
 
+static uint32_t place_of_rank(const rank_order *o, uint32_t w, uint32_t rank) {
+    return rank < o->shape.list ? listed_place(o, w, rank)
+                                : unlisted_place(o, w, rank - o->shape.list);
+}
+
 uint32_t order_word(const rank_order *o, uint32_t w, uint32_t rank) {
-    const uint32_t place = rank < o->shape.list ? listed_place(o, w, rank)
-                                                : unlisted_place(o, w, rank - o->shape.list);
-    return word_on_path(o, o->groups[w], place);
+    return word_on_path(o, o->groups[w], place_of_rank(o, w, rank));
 }
 
 static size_t list_bytes(const rank_order *o) {
@@ -250,13 +253,37 @@ uint32_t order_list_word(const rank_order *o, const void *start) {
                       list_bytes(o));
 }
 
-void order_prefetch(const rank_order *o, uint32_t w, uint32_t rank) {
+/* Begins to load the part of a list that a rank needs. */
+static void prefetch_list(const rank_order *o, uint32_t w, uint32_t rank) {
     const char *start = order_list_start(o, w);
     const size_t bytes = list_bytes(o);
     if (rank < o->shape.list)
         __builtin_prefetch(start + bytes / o->shape.list * rank);
     for (size_t at = 0; at < bytes && rank >= o->shape.list; at += 64)
         __builtin_prefetch(start + at);
+}
+
+/* Each pass loads what the next one needs: lists, orders of blocks, the sequence. */
+void order_words_of(const rank_order *o, const uint32_t *inputs, uint32_t *outputs, size_t count) {
+    const uint16_t *blocks[ORDER_AT_ONCE];
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i] != TEM_NO_WORD)
+            prefetch_list(o, inputs[i], outputs[i]);
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i] != TEM_NO_WORD) {
+            outputs[i] = place_of_rank(o, inputs[i], outputs[i]);
+            blocks[i] = blocks_of_group(o, o->groups[inputs[i]]) + outputs[i] / o->shape.block;
+            __builtin_prefetch(blocks[i]);
+        }
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i] != TEM_NO_WORD) {
+            outputs[i] = *blocks[i] * o->shape.block + outputs[i] % o->shape.block;
+            __builtin_prefetch(&o->sequence[outputs[i]]);
+        }
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i] != TEM_NO_WORD)
+            outputs[i] = o->sequence[outputs[i]];
+    explicit_bzero(blocks, sizeof blocks); /* they tell the groups of the inputs */
 }
 
 /* ---- from words to ranks ---- */
