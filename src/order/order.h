@@ -83,9 +83,9 @@ tem_status order_check(const rank_order *o, tem_error *error);
  * nanoseconds at most. */
 uint32_t order_word(const rank_order *o, uint32_t w, uint32_t rank);
 
-/* Sets outputs[i] to the output of rank outputs[i] around inputs[i]; where inputs[i] is
- * TEM_NO_WORD it stays. count: at most ORDER_AT_ONCE. As order_word, but all words wait for the
- * memory together: three to four times as fast. */
+/* Sets outputs[i] to the output of rank outputs[i] around inputs[i]; where inputs[i] is TEM_NO_WORD
+ * it stays. count: at most ORDER_AT_ONCE. As order_word, but all words wait for the memory
+ * together. */
 enum { ORDER_AT_ONCE = 64 };
 void order_words_of(const rank_order *o, const uint32_t *inputs, uint32_t *outputs, size_t count);
 
