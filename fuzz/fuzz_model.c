@@ -91,12 +91,12 @@ static void use_word(const tem_model *model, uint32_t id) {
             n.list[i].distance + (i < USED_MOST ? tem_model_distance(model, id, n.list[i].id) : 0);
 }
 
-/* Draws for the first words; gamma keeps rounds few, whatever the bounds. */
-static void use_draws(const tem_model *model, uint32_t words) {
-    const tem_mechanism_options options = {.epsilon = 1, .gamma = 2};
+/* Draws for the first words. */
+static void use_mechanism(const tem_model *model, const tem_mechanism_options *options,
+                          uint32_t words) {
     tem_mechanism *mechanism = NULL;
     tem_rng *rng = NULL;
-    if (tem_mechanism_create(model, &options, &mechanism, NULL) != TEM_OK)
+    if (tem_mechanism_create(model, options, &mechanism, NULL) != TEM_OK)
         return;
     if (tem_rng_create_insecure(1, 1, &rng, NULL) == TEM_OK)
         for (uint32_t id = 0; id < words; id++) {
@@ -106,6 +106,21 @@ static void use_draws(const tem_model *model, uint32_t words) {
         }
     tem_rng_free(rng);
     tem_mechanism_free(mechanism);
+}
+
+/* gamma keeps the rounds of `tem` few, whatever the bounds. `rank` follows the order. */
+static void use_draws(const tem_model *model, uint32_t words) {
+    const tem_mechanism_options tem = {.epsilon = 1, .gamma = 2};
+    const tem_mechanism_options rank = {.mechanism = "rank", .epsilon = 1};
+    use_mechanism(model, &tem, words);
+    use_mechanism(model, &rank, words);
+}
+
+/* A verified order is a permutation around each word: the word of each rank has this rank. */
+static void check_order_of(const tem_model *model, uint32_t id) {
+    for (uint32_t r = 0; model_has_order(model) && r < model->order.shape.outputs; r++)
+        if (order_rank(&model->order, id, order_word(&model->order, id, r)) != r)
+            abort();
 }
 
 /* The promises of a verified model about one word. */
@@ -153,8 +168,10 @@ static bool use_model(tem_model *model, size_t size) {
     use_draws(model, words);
     if (size > VERIFIED_MOST || tem_model_verify(model, &run, NULL) != TEM_OK)
         return false;
-    for (uint32_t i = 0; i < words; i++)
+    for (uint32_t i = 0; i < words; i++) {
         check_word(model, i);
+        check_order_of(model, i);
+    }
     return true;
 }
 
