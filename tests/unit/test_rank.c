@@ -622,6 +622,36 @@ static void test_coin_draws(void **state) {
     tem_model_free(model);
 }
 
+static void end_of_tape(void *context) {
+    (void)context;
+    fail_msg("the draw needs more words than the tape has");
+}
+
+/* PRIVACY: of `total` numbers exactly m h(1) say "any output". On a tape: the number m h(1) - 1
+ * still does, and m h(1) keeps the word. */
+static void test_coin_edge(void **state) {
+    (void)state;
+    tem_model *model = make_model(8, 0, NULL);
+    tem_mechanism *m = make(model, "coin", 3, 0, NULL);
+    exact_law e;
+    set_coin_law(&e, model, info_of(m).s_steps);
+    const u256_wide any = (u256_wide)8 * e.heights[1];
+    for (unsigned keeps = 0; keeps < 2; keeps++) {
+        const u256_wide number = any - 1 + keeps;
+        /* The total is below 2^64, so the number is one word; then comes output 7 of 8. */
+        const uint64_t tape[] = {(uint64_t)number, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+        uint32_t word = 2;
+        tem_rng rng;
+        rng_init_tape(&rng, tape, 4, end_of_tape, NULL);
+        assert_int_equal(number >> 64, 0);
+        assert_int_equal(mechanism_draw(m, &rng, &word, &word, 1, NULL), TEM_OK);
+        assert_int_equal(word, keeps ? 2 : 7);
+    }
+    free_law(&e);
+    tem_mechanism_free(m);
+    tem_model_free(model);
+}
+
 /* ---- files ---- */
 
 static unsigned char *file;
@@ -733,12 +763,13 @@ static void test_forged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rank_laws),        cmocka_unit_test(test_distance_is_metric),
-        cmocka_unit_test(test_weighted_laws),    cmocka_unit_test(test_equal_weights),
-        cmocka_unit_test(test_rank_draws),       cmocka_unit_test(test_weighted_draws),
-        cmocka_unit_test(test_refusals),         cmocka_unit_test(test_unit),
-        cmocka_unit_test(test_coin_laws),        cmocka_unit_test(test_coin_draws),
-        cmocka_unit_test(test_saved_and_opened), cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_rank_laws),     cmocka_unit_test(test_distance_is_metric),
+        cmocka_unit_test(test_weighted_laws), cmocka_unit_test(test_equal_weights),
+        cmocka_unit_test(test_rank_draws),    cmocka_unit_test(test_weighted_draws),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_coin_laws),     cmocka_unit_test(test_coin_draws),
+        cmocka_unit_test(test_coin_edge),     cmocka_unit_test(test_saved_and_opened),
+        cmocka_unit_test(test_forged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

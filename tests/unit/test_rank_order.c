@@ -431,13 +431,15 @@ static void test_damaged_blocks(void **state) {
     assert_true(last >= 2 && d.o.shape.groups >= 2);
     for (uint32_t group = 0; group < d.o.shape.groups; group++) {
         uint16_t *blocks = all + (size_t)group * d.o.blocks;
-        blocks[0] = blocks[1]; /* a block twice */
-        refuse(&d);
-        blocks[1] = (uint16_t)d.o.blocks; /* no such block */
-        refuse(&d);
-        blocks[last] = blocks[0]; /* the last block is not last, and all are there */
-        blocks[0] = (uint16_t)last;
-        refuse(&d);
+        for (uint32_t i = 0; i < last; i++) {   /* also blocks without words of the group */
+            blocks[i] = blocks[i == 0 ? 1 : 0]; /* a block twice */
+            refuse(&d);
+            blocks[i] = (uint16_t)d.o.blocks; /* no such block */
+            refuse(&d);
+            blocks[last] = blocks[i]; /* the last block is not last, and all are there */
+            blocks[i] = (uint16_t)last;
+            refuse(&d);
+        }
     }
     end_damage(&d);
 }
