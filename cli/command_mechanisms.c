@@ -36,10 +36,11 @@ static void print_one(const tem_mechanism_properties *p) {
     putchar('\n');
     if (p->caveat != NULL)
         printf("    caveat    %s\n", p->caveat);
-    printf("    law       %s\n", p->is_exponential
-                                     ? "exponential: can be explained, audited, inverted"
-                                 : p->law_digits > 0 ? "can be explained"
-                                                     : "cannot be computed");
+    printf("    law       %s\n",
+           p->is_exponential   ? "exponential: can be explained, audited, inverted"
+           : p->has_form       ? "of the form a_y K(w, y) / Z(w): can be explained, inverted"
+           : p->law_digits > 0 ? "can be explained"
+                               : "cannot be computed");
     if (p->needs_metric != 0)
         printf("    metric    %s\n", tem_metric_name(p->needs_metric));
     if (p->list != NULL)
@@ -65,11 +66,12 @@ static json_t *parameters_as_json(const tem_mechanism_properties *p) {
 }
 
 static json_t *one_as_json(const tem_mechanism_properties *p) {
-    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:i, s:b, s:b, s:o, s:o, s:o}", "name",
+    return json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:i, s:b, s:b, s:b, s:o, s:o, s:o}", "name",
                      p->name, "summary", p->summary, "paper", text_or_null(p->paper), "guarantee",
                      guarantee_name(p), "claim", text_or_null(p->claim), "caveat",
                      text_or_null(p->caveat), "law_digits", (int)p->law_digits, "is_exponential",
-                     p->is_exponential, "takes_gamma", p->takes_gamma, "needs_metric",
+                     p->is_exponential, "has_form", p->has_form, "takes_gamma", p->takes_gamma,
+                     "needs_metric",
                      text_or_null(p->needs_metric == 0 ? NULL : tem_metric_name(p->needs_metric)),
                      "list", text_or_null(p->list), "parameters", parameters_as_json(p));
 }

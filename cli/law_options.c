@@ -12,11 +12,11 @@ int law_check(const char *command, const law_choice *choice) {
     if (choice->mechanism.epsilon <= 0)
         return mechanism_ask_epsilon(command, choice->mechanism.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&choice->mechanism);
-    if (mechanism != NULL && !mechanism->is_exponential)
+    if (mechanism != NULL && !mechanism->has_form)
         return talk_usage(
             command,
-            "the law of the mechanism %s is not exponential, so tem cannot compute which words "
-            "are behind its outputs",
+            "the law of the mechanism %s has no form from which tem could compute which words are "
+            "behind its outputs; 'tem mechanisms' names those that have one",
             mechanism->name);
     return EXIT_DONE;
 }

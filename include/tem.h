@@ -674,8 +674,8 @@ typedef struct tem_mechanism_properties {
     tem_guarantee guarantee;
     unsigned law_digits;   /* the most digits that tem_law_create gives for it. 0: its law cannot
                             * be computed, so it has neither a tem_law nor tem_mechanism_self */
-    int is_exponential;    /* 1: its law has the form of TEM's (tem_mechanism_create), so it has an
-                            * accountant's numbers and a tem_channel */
+    int is_exponential;    /* 1: its law has the form of TEM's (tem_mechanism_create): it falls off
+                            * with the distance, so it has an accountant's numbers */
     int takes_gamma;       /* 1: beta or gamma may be given */
     int takes_weights;     /* 1: output weights may be given */
     int takes_certificate; /* 1: s, gamma and weights may come from a certificate */
@@ -683,8 +683,10 @@ typedef struct tem_mechanism_properties {
     const char *list; /* what the public list of words says that it needs; NULL: it takes none */
     const tem_parameter *parameters; /* the numbers that it takes; the last has the name NULL */
     const char
-        *unit; /* what its epsilon is per: "distance" (of the model) for every mechanism whose
+        *unit;    /* what its epsilon is per: "distance" (of the model) for every mechanism whose
                        * guarantee is in the model's metric. Charges add up only in one unit */
+    int has_form; /* 1: its law is a_y K(w, y) / Z(w), with public weights a and a public closeness
+                   * K of words, so it has a tem_channel. Every exponential law has such a form */
 } tem_mechanism_properties;
 
 /* The i-th mechanism, from 0; NULL beyond the last. "tem", "em" and "madlib" are always among

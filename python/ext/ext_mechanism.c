@@ -114,14 +114,14 @@ static PyObject *mechanisms(PyObject *module, PyObject *unused) {
     for (unsigned i = 0; all != NULL && tem_mechanism_at(i) != NULL; i++) {
         const tem_mechanism_properties *p = tem_mechanism_at(i);
         PyObject *one = Py_BuildValue(
-            "{s:s, s:s, s:z, s:z, s:z, s:z, s:I, s:N, s:N, s:N, s:N, s:z, s:z, s:N}", "name",
+            "{s:s, s:s, s:z, s:z, s:z, s:z, s:I, s:N, s:N, s:N, s:N, s:N, s:z, s:z, s:N}", "name",
             p->name, "summary", p->summary, "paper", p->paper, "claim", p->claim, "caveat",
             p->caveat, "guarantee",
             (unsigned)p->guarantee <= TEM_GUARANTEE_OTHER ? guarantees[p->guarantee] : NULL,
             "law_digits", p->law_digits, "is_exponential", PyBool_FromLong(p->is_exponential),
-            "takes_gamma", PyBool_FromLong(p->takes_gamma), "takes_weights",
-            PyBool_FromLong(p->takes_weights), "takes_certificate",
-            PyBool_FromLong(p->takes_certificate), "needs_metric",
+            "has_form", PyBool_FromLong(p->has_form), "takes_gamma",
+            PyBool_FromLong(p->takes_gamma), "takes_weights", PyBool_FromLong(p->takes_weights),
+            "takes_certificate", PyBool_FromLong(p->takes_certificate), "needs_metric",
             p->needs_metric == 0 ? NULL : tem_metric_name(p->needs_metric), "list", p->list,
             "parameters", list_parameters(p));
         if (one == NULL || PyList_Append(all, one) != 0)

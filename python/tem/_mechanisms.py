@@ -23,9 +23,10 @@ class Mechanism(NamedTuple):
     its paper proves for real numbers, which floating point is not; "other", a proof for some words
     or for another distance; or None. The last two need allow_no_guarantee=True. claim: the
     guarantee as a sentence. caveat: why no bound holds for what it draws, or None. law_digits: how
-    many digits of its law can be computed; 0: none. is_exponential: the law can be audited and
-    inverted. needs_metric: the metric that the model must have, or None. list: what the public list
-    of words says that it needs, or None.
+    many digits of its law can be computed; 0: none. is_exponential: the law falls off
+    with the distance, and can be audited. has_form: the law can be inverted (`Model.channel`).
+    needs_metric: the metric that the model must have, or None. list: what the public list of words
+    says that it needs, or None.
     """
     name: str
     summary: str
@@ -35,6 +36,7 @@ class Mechanism(NamedTuple):
     guarantee: str | None
     law_digits: int
     is_exponential: bool
+    has_form: bool
     takes_gamma: bool
     takes_weights: bool
     takes_certificate: bool
@@ -47,7 +49,7 @@ def mechanisms() -> tuple[Mechanism, ...]:
     """All mechanisms of the library; pass one of their names as `mechanism=`.
 
     >>> [m.name for m in mechanisms() if m.guarantee == "exact"]
-    ['tem', 'em', 'permute-and-flip', 'santext']
+    ['tem', 'em', 'rank', 'coin', 'permute-and-flip', 'santext']
     >>> [p.name for p in mechanisms()[0].parameters]
     ['epsilon', 'beta', 'gamma']
     """

@@ -54,6 +54,7 @@ static void complete_all(void) {
     for (unsigned i = 0; i < MECHANISMS; i++) {
         completed[i] = mechanisms[i]->properties;
         completed[i].law_digits = mechanism_law_digits(mechanisms[i]);
+        completed[i].has_form = mechanisms[i]->form != NULL;
     }
 }
 

@@ -318,24 +318,31 @@ bool mechanism_is_exponential(const tem_mechanism *m) {
     return f != NULL && f->is_of_distance;
 }
 
-static tem_status fail_law(const tem_mechanism *m, tem_error *error) {
+/* lack: what the law has not. */
+static tem_status fail_law(const tem_mechanism *m, const char *lack, const char *remedy,
+                           tem_error *error) {
     const tem_status status = mechanism_check_independent(
         m, "tem cannot audit or invert a law of the word alone: choose another mechanism", error);
     if (status != TEM_OK)
         return status;
-    return core_fail(
-        error, TEM_ERR_UNSUPPORTED,
-        "the law of the mechanism %s is not exponential, so tem cannot audit or invert "
-        "it",
-        m->ops->properties.name);
+    return core_fail(error, TEM_ERR_UNSUPPORTED, "the law of the mechanism %s%s %s; %s",
+                     m->ops->properties.name, m->remap != NULL ? " with its map" : "", lack,
+                     remedy);
 }
 
 tem_status mechanism_check_form(const tem_mechanism *m, tem_error *error) {
-    return mechanism_form(m) != NULL ? TEM_OK : fail_law(m, error);
+    return mechanism_form(m) != NULL
+               ? TEM_OK
+               : fail_law(m, "has no form from which tem could invert it",
+                          "use one that has a form, such as tem, em, rank or coin", error);
 }
 
 tem_status mechanism_check_exponential(const tem_mechanism *m, tem_error *error) {
-    return mechanism_is_exponential(m) ? TEM_OK : fail_law(m, error);
+    return mechanism_is_exponential(m)
+               ? TEM_OK
+               : fail_law(m,
+                          "does not fall off with the distance, so no accountant has its numbers",
+                          "use tem or em", error);
 }
 
 /* The largest term of Z(w) that is near at hand: that of w itself or, if w is no output, that of

@@ -156,6 +156,7 @@ static void test_properties(void **state) {
         assert_null(mechanism_fault(ops));
         assert_int_equal(ops->properties.guarantee, expected[i].guarantee);
         assert_int_equal(ops->properties.is_exponential, expected[i].is_exponential);
+        assert_int_equal(mechanism_properties(ops)->has_form, ops->form != NULL);
         assert_true(ops->properties.law_digits >= 12);
         assert_int_equal(ops->properties.list != NULL, strstr(expected[i].name, "-plus") != NULL);
     }
