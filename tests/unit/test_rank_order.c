@@ -135,6 +135,13 @@ static void check_word(const made *m, const rank_order *o, const section *s, uin
         assert_int_equal(order_rank(o, w, y), ranks[y]);
     order_ranks(o, w, 0, s->words, some);
     assert_memory_equal(some, ranks, s->words * sizeof *some);
+    for (uint32_t r = 0; r < s->outputs; r += 3) {
+        uint32_t inputs[3] = {w, TEM_NO_WORD, w}, together[3] = {r, 7, s->outputs - 1 - r};
+        order_words_of(o, inputs, together, 3);
+        assert_int_equal(together[0], out[r]);
+        assert_int_equal(together[1], 7);
+        assert_int_equal(together[2], out[s->outputs - 1 - r]);
+    }
     const uint32_t first = s->words / 3, count = s->words / 2;
     order_ranks(o, w, first, count, some);
     assert_memory_equal(some, ranks + first, count * sizeof *some);
