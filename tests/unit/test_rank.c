@@ -484,6 +484,37 @@ static void test_weighted_draws(void **state) {
     tem_model_free(model);
 }
 
+/* Nearly all draws for a word whose near outputs weigh 2^-31 of the last one are rejected, so tem
+ * draws them from the sum of all outputs: in time, and by the same law. 5,000 draws of 4 outputs:
+ * chi-square with at most 3 degrees of freedom. */
+static void test_summed_draws(void **state) {
+    (void)state;
+    enum { SOME = 5000, FEW = 4 };
+    tem_model *model = make_model(FEW, 0, &by_distance);
+    uint32_t given[FEW] = {1, 1, 1, 1};
+    uint64_t seen[FEW] = {0};
+    double row[FEW], square = 0;
+    tem_rng rng;
+    given[order_word(&model->order, 0, 3)] = 1U << 31;
+    tem_mechanism *m = make(model, "rank", 31.0, 1, given); /* h(3) is 2^-31 of h(0) */
+    rng_init_seeded(&rng, 12, 0);
+    for (unsigned i = 0; i < SOME; i++) {
+        uint32_t drawn = 0;
+        assert_int_equal(mechanism_draw(m, &rng, &drawn, &drawn, 1, NULL), TEM_OK);
+        seen[drawn]++;
+    }
+    assert_int_equal(mechanism_row(m, 0, row, NULL), TEM_OK);
+    unsigned bins = 0;
+    for (uint32_t y = 0; y < FEW; y++)
+        if (row[y] * SOME >= 5) {
+            square += pow((double)seen[y] - row[y] * SOME, 2) / (row[y] * SOME);
+            bins++;
+        }
+    assert_true(bins >= 2 && gamma_upper((bins - 1) / 2.0, square / 2) >= ALARM);
+    tem_mechanism_free(m);
+    tem_model_free(model);
+}
+
 /* ---- refusals and the unit ---- */
 
 static void refuse(const tem_model *model, tem_mechanism_options options, tem_status expected) {
@@ -521,7 +552,7 @@ static void test_refusals(void **state) {
                TEM_ERR_RANGE);
     }
     uint32_t given[WORDS] = {0};
-    given[0] = UINT32_MAX; /* more than 4,096 times the mean needs more than 4,096 outputs */
+    given[0] = 1;
     refuse(model, (tem_mechanism_options){.mechanism = "coin", .epsilon = 1, .weights = given},
            TEM_ERR_ARGUMENT);
     tem_model_free(model);
@@ -763,12 +794,19 @@ static void test_forged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rank_laws),     cmocka_unit_test(test_distance_is_metric),
-        cmocka_unit_test(test_weighted_laws), cmocka_unit_test(test_equal_weights),
-        cmocka_unit_test(test_rank_draws),    cmocka_unit_test(test_weighted_draws),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_unit),
-        cmocka_unit_test(test_coin_laws),     cmocka_unit_test(test_coin_draws),
-        cmocka_unit_test(test_coin_edge),     cmocka_unit_test(test_saved_and_opened),
+        cmocka_unit_test(test_rank_laws),
+        cmocka_unit_test(test_distance_is_metric),
+        cmocka_unit_test(test_weighted_laws),
+        cmocka_unit_test(test_equal_weights),
+        cmocka_unit_test(test_rank_draws),
+        cmocka_unit_test(test_weighted_draws),
+        cmocka_unit_test(test_summed_draws),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_coin_laws),
+        cmocka_unit_test(test_coin_draws),
+        cmocka_unit_test(test_coin_edge),
+        cmocka_unit_test(test_saved_and_opened),
         cmocka_unit_test(test_forged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
