@@ -1,4 +1,5 @@
 /* command_audit.c - tem audit: proves the realized loss of a mechanism on one vocabulary. */
+#include "audit_form.h"
 #include "audit_kept.h"
 #include "commands.h"
 #include "common_options.h"
@@ -302,6 +303,16 @@ static int audit(const audit_request *request) {
     return status;
 }
 
+/* Audits a mechanism whose law does not fall off with the distance. */
+static int audit_by_form(const audit_request *r) {
+    if (r->plot_path != NULL || r->html_path != NULL || r->page.probe != NULL ||
+        r->page.prior != NULL)
+        return talk_usage("audit",
+                          "--plot, --html, --probe and --prior are for mechanisms whose law falls "
+                          "off with the distance: tem and em");
+    return audit_form(&r->common, &r->choice, r->json);
+}
+
 static void print_help(const option_spec *table) {
     wrap(
         "usage: tem audit --epsilon E [OPTIONS]\n"
@@ -344,10 +355,13 @@ int command_audit(int argc, char *const *argv) {
     if (r.choice.epsilon <= 0)
         return mechanism_ask_epsilon("audit", r.choice.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&r.choice);
-    if (mechanism != NULL && !mechanism->is_exponential)
+    if (mechanism != NULL && !mechanism->has_form)
         return talk_usage("audit",
-                          "the law of the mechanism %s is not exponential, so tem cannot audit it",
+                          "the law of the mechanism %s has no form that tem can audit; tem, em, "
+                          "rank and coin have one",
                           mechanism->name);
+    if (mechanism != NULL && !mechanism->is_exponential)
+        return audit_by_form(&r);
     if (r.page.probe != NULL && r.html_path == NULL)
         return talk_usage("audit", "--probe is for --html");
     if (r.html_path != NULL && !page_is_html(r.html_path))

@@ -112,6 +112,38 @@ TEM_API tem_status tem_accountant_audit(const tem_accountant *accountant,
                                         const tem_mechanism *mechanism, const tem_run *run,
                                         tem_audit *audit, tem_error *error);
 
+#define TEM_LOSS_QUANTILES 3
+
+/* Losses of pairs of words, in all: the largest |ln P(y|a) - ln P(y|b)| over the outputs y. */
+typedef struct tem_losses {
+    uint32_t pairs; /* how many were looked at */
+    double mean;
+    double quantiles[TEM_LOSS_QUANTILES]; /* 5, 50 and 95 percent */
+    double low[TEM_LOSS_QUANTILES];  /* where the pairs are a random sample: intervals that have */
+    double high[TEM_LOSS_QUANTILES]; /* each quantile of all pairs with 99 % confidence */
+    double worst;
+    uint32_t worst_a, worst_b; /* that pair; TEM_NO_WORD if there is none */
+    uint64_t reserved[4];      /* 0 */
+} tem_losses;
+
+/* What a mechanism does whose Z is the same for all words, so that it protects them alike. */
+typedef struct tem_form_audit {
+    double bound;         /* proved: no two inputs, in the vocabulary or not, differ by more */
+    double self;          /* N_w of every word that can be an output */
+    double support;       /* S_w of every word of the vocabulary */
+    tem_losses nearest;   /* each word and the word nearest to it by the model's distance. Above
+                           * 11,585 words it looks at 2^27 / n words, evenly spread */
+    tem_losses random;    /* 2,000 random pairs, the same for every audit */
+    uint64_t reserved[4]; /* 0 */
+} tem_form_audit;
+
+/* Audits a mechanism with `has_form` whose Z is the same for all words: rank with equal weights, or
+ * coin. The loss of each pair that it looks at is exact but for rounding, 2^-46 of a probability.
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNTRUSTED, TEM_ERR_UNSUPPORTED (another mechanism, weights
+ * that differ, or a single word), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. */
+TEM_API tem_status tem_form_audit_make(const tem_mechanism *mechanism, const tem_run *run,
+                                       tem_form_audit *audit, tem_error *error);
+
 /* Computes the loss against the distance, for plots.
  *   count    the number of equal ranges of distance from 0 to gamma, at least 1
  *   losses   receives count + 1 numbers. losses[i] is the largest bound on the loss of the pairs in

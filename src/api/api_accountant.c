@@ -1,5 +1,6 @@
 /* api_accountant.c - tem_prior and tem_accountant of tem_account.h, and choosing an epsilon. */
 #include "audit/accountant.h"
+#include "audit/form_audit.h"
 #include "command/tem_command.h"
 #include "core/number.h"
 #include "core/reserved.h"
@@ -62,6 +63,16 @@ tem_status tem_accountant_audit(const tem_accountant *accountant, const tem_mech
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "an accountant, a mechanism and a place for the result are needed");
     return accountant_audit(accountant, mechanism, run, audit, error);
+}
+
+tem_status tem_form_audit_make(const tem_mechanism *mechanism, const tem_run *run,
+                               tem_form_audit *audit, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (mechanism == NULL || audit == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism and a place for the result are needed");
+    return form_audit(mechanism, run, audit, error);
 }
 
 tem_status tem_accountant_losses(const tem_accountant *accountant, const tem_mechanism *mechanism,

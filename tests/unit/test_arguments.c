@@ -878,6 +878,9 @@ static void test_accounts(void **state) {
     REFUSED(tem_accountant_audit(NULL, mechanism, NULL, &audit, error));
     REFUSED(tem_accountant_audit(accountant, NULL, NULL, &audit, error));
     REFUSED(tem_accountant_audit(accountant, mechanism, NULL, NULL, error));
+    tem_form_audit by_form;
+    REFUSED(tem_form_audit_make(NULL, NULL, &by_form, error));
+    REFUSED(tem_form_audit_make(mechanism, NULL, NULL, error));
     REFUSED(tem_accountant_losses(NULL, mechanism, 1, NULL, losses, error));
     REFUSED(tem_accountant_losses(accountant, NULL, 1, NULL, losses, error));
     REFUSED(tem_accountant_losses(accountant, mechanism, 0, NULL, losses, error));
@@ -1451,6 +1454,8 @@ static void test_newer_accounts(void **state) {
     tem_wish wish = {.target = TEM_TARGET_SELF, .wanted = 0.5, .prior = prior};
     NEWER(run, tem_accountant_create(model, NULL, &run, &no_accountant, error));
     NEWER(run, tem_accountant_audit(accountant, mechanism, &run, &audit, error));
+    tem_form_audit by_form;
+    NEWER(run, tem_form_audit_make(mechanism, &run, &by_form, error));
     NEWER(run, tem_accountant_losses(accountant, mechanism, 1, &run, losses, error));
     NEWER(run, tem_accountant_unadapted(accountant, mechanism, &run, &unadapted, error));
     NEWER(run, tem_prior_load(model, "/dev/null", &run, &no_prior, error));
