@@ -254,8 +254,10 @@ const mechanism_ops mechanism_rank = {
                    .paper = "McSherry, Talwar 2007, with the score ln(1 + rank/c)",
                    .guarantee = TEM_GUARANTEE_EXACT,
                    .unit = "rank",
-                   .claim = "P(y | w) <= exp(epsilon d_r(w,w')) P(y | w') for known words, and "
-                            "exp(B) between any two inputs, unknown ones included; exact integers",
+                   .claim =
+                       "P(y | w) <= exp(epsilon d_r(w,w')) P(y | w') for known words, and "
+                       "exp(B) between any two inputs, unknown ones included, exp(2B) with weights "
+                       "that differ; exact integers",
                    .law_digits = TEM_LAW_DIGITS_MAX,
                    .takes_weights = 1,
                    .parameters = parameters},

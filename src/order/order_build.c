@@ -110,8 +110,7 @@ static tem_status find_candidates(order_builder *b, const tem_run *run, tem_erro
         if (status == TEM_OK)
             take_candidates(b, word, &near);
     }
-    if (status == TEM_OK)
-        neighbours_free(&index);
+    neighbours_free(&index);
     return status;
 }
 
