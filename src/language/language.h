@@ -20,7 +20,6 @@
 
 /* The weights at one position. */
 typedef struct position_weights {
-    const struct language_ops *ops;
     const void *state; /* the language model's */
     uint64_t total;    /* A: the sum of all weights, from 1 to 2^63 - 1 */
     uint64_t place[8]; /* for ops: where this position is in its tables */
