@@ -641,6 +641,9 @@ TEM_API void tem_rng_free(tem_rng *rng);
 /* A random function that replaces a word by a word, with all its parameters. */
 typedef struct tem_mechanism tem_mechanism;
 
+/* A public language model: how much each output weighs after the words that a document shows. */
+typedef struct tem_language tem_language;
+
 /* What a mechanism claims about the words that it draws. */
 typedef enum tem_guarantee {
     TEM_GUARANTEE_NONE = 0,  /* nothing */

@@ -145,6 +145,11 @@ tem_status model_hash(const tem_model *model, const tem_run *run,
  * content only after model_check has compared the content with that table. */
 void model_space_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
 
+/* Computes the hash of the words, their order, and which of them are excluded. A language model is
+ * for all models with this hash, whatever their vectors are. About a millisecond for 34,000
+ * words. */
+void model_outputs_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
+
 /* Fails with TEM_ERR_RANGE if the model's deviation is above `percent` percent of the median
  * distance to the nearest word; the message ends with the remedy, and then `more`. Also fails with
  * TEM_ERR_MEMORY. */

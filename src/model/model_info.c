@@ -116,3 +116,17 @@ void model_space_hash(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
     core_hash256(m->excluded, m->excluded_count * sizeof *m->excluded, more.excluded);
     core_hash256(&more, sizeof more, out);
 }
+
+/* ---- the hash of the words, and of which are outputs ---- */
+
+void model_outputs_hash(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
+    struct {
+        char tag[16];
+        unsigned char starts[CORE_HASH_BYTES], bytes[CORE_HASH_BYTES], excluded[CORE_HASH_BYTES];
+    } h = {.tag = "tem outputs 1"};
+    _Static_assert(sizeof h == 112, "no padding is hashed");
+    core_hash256(m->words.starts, ((size_t)m->words.count + 1) * sizeof *m->words.starts, h.starts);
+    core_hash256(m->words.bytes, m->words.byte_count, h.bytes);
+    core_hash256(m->excluded, m->excluded_count * sizeof *m->excluded, h.excluded);
+    core_hash256(&h, sizeof h, out);
+}

@@ -1,0 +1,93 @@
+/* language.h - a public language model: how much each output weighs, given what the document shows.
+ *
+ * In context a mechanism draws by
+ *
+ *     P(y | w, past)  =  a_y(past) K(w, y) / Z(w, past)
+ *
+ * K is the mechanism's own (law_form.h), a_y(past) comes from here: integers, computed from public
+ * data and from what is released already (mechanism.h, released_past). The room `language` has the
+ * models; context.h draws.
+ *
+ * PRIVACY: for each past the weights are constants, the same for every input word, so they cancel
+ * in the proof like any output weights (docs/PRIVACY.md, "Context"). That holds whatever the
+ * weights are, but only if there is one set of them per position: total, weight, levels and draw
+ * must speak of the same integers. Whoever draws calls `position` once per position, and never
+ * again after a rejection. Every output weighs at least 1, or 0 whatever the past is: excluded
+ * words weigh 0. */
+#ifndef MECH_LANGUAGE_H
+#define MECH_LANGUAGE_H
+
+#include "core/hash.h"
+#include "mech/mechanism.h"
+
+enum { LANGUAGE_LEVELS_MAX = 4 };
+
+/* Some outputs, and what they weigh in addition: factor * (sums[i + 1] - sums[i]) for the output
+ * ids[i]. The sums wrap: their differences count, and that of the last and the first is below 2^32.
+ * A view of tables that stay as they are as long as the language model lives. */
+typedef struct language_level {
+    uint64_t factor;
+    uint32_t count;
+    bool wide;            /* ids have 32 bits, not 16 */
+    const void *ids;      /* ascending */
+    const uint32_t *sums; /* count + 1 of them */
+} language_level;
+
+/* The weights at one position. A language model whose weights come in levels has
+ *
+ *     a_y  =  base_factor * base[y]  +  the sum over all levels of what y weighs there
+ *
+ * and sets the fields of that; base NULL: its weights are not of this kind. */
+typedef struct position_weights {
+    const void *state; /* the language model's */
+    void *document;    /* what `begin` has set up */
+    uint64_t total;    /* A: the sum of all weights, from 1 to 2^63 - 1 */
+    uint64_t place[4]; /* for ops: what it likes to keep */
+
+    const uint32_t *base; /* one per word, the same at every position */
+    uint64_t base_factor;
+    uint32_t level_count;
+    language_level levels[LANGUAGE_LEVELS_MAX];
+} position_weights;
+
+typedef struct language_ops {
+    size_t past_words; /* `position` sees so many of the words before */
+
+    void (*free)(void *state);
+
+    /* Fails where nothing may be drawn by the model, as with TEM_ERR_UNTRUSTED. Called for each
+     * mechanism that is made. NULL: there is nothing to check. */
+    tem_status (*check)(const void *state, tem_error *error);
+
+    /* A state for each document, as that of a mechanism (mechanism_ops.begin). */
+    size_t document_bytes;
+    tem_status (*begin)(const void *state, void *document, tem_error *error);
+    void (*end)(const void *state, void *document);
+
+    /* Sets *at to the weights after this past; `document` and `state` are set already, all else is
+     * zeroed. On failure nothing of the document is released. */
+    tem_status (*position)(const void *state, void *document, const released_past *past,
+                           position_weights *at, tem_error *error);
+
+    /* a_y, and those of `count` outputs. */
+    uint64_t (*weight)(const position_weights *at, uint32_t y);
+    void (*weights)(const position_weights *at, const uint32_t *ids, uint32_t count, uint64_t *out);
+
+    /* Draws y with probability a_y / total, exactly. And y with probability base[y] / (sum of all
+     * base); NULL if there is no base. */
+    uint32_t (*draw)(const position_weights *at, tem_rng *rng);
+    uint32_t (*draw_base)(const position_weights *at, tem_rng *rng);
+} language_ops;
+
+/* A language model as users have it. It never changes: any number of threads may use it. */
+struct tem_language {
+    const language_ops *ops;
+    void *state;
+    char name[64]; /* for reports; or "" */
+    char hash[65]; /* of its content, in hex; "": nobody knows the content */
+    unsigned char outputs[CORE_HASH_BYTES]; /* model_outputs_hash of the models that it is for */
+    const char *caveat; /* NULL; else why no bound holds, as in tem_job_why_not_private: a condition
+                         * that tem cannot check, as for a model of the user's own */
+};
+
+#endif
