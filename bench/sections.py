@@ -500,6 +500,8 @@ def python(bench):
 MECHANISMS = {
     "tem": ("3", ("mldp-text TEM", "pypantera TEM")),
     "em": ("3", ()),
+    "rank": ("1", ()),
+    "coin": ("9", ()),
     "permute-and-flip": ("3", ()),
     "santext": ("3", ("pypantera SanText",)),
     "santext-plus": ("3", ()),

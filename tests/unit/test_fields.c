@@ -373,7 +373,8 @@ static int set_up(void **state) {
     snprintf(out, sizeof out, "%s/out", folder);
     static const float places[] = {0, 10, 20, 30};
     model = small_model(NULL, places, 4, 1, TEM_EUCLIDEAN, 4);
-    const tem_mechanism_options options = {.epsilon = 200};
+    /* s gamma is 63.9: another word comes with probability e^-62 at most. */
+    const tem_mechanism_options options = {.epsilon = 12.78, .gamma = 10};
     return tem_mechanism_create(model, &options, &still, NULL) == TEM_OK ? 0 : -1;
 }
 
