@@ -177,8 +177,8 @@ static void test_texts(void **state) {
     assert_int_equal(follows_seen.begun, follows_seen.ended);
 }
 
-/* Whether nothing of a past is left: it has fewer than twice the words that draw_next sees. The bytes
- * behind that are as malloc gave them. */
+/* Whether nothing of a past is left: it has fewer than twice the words that draw_next sees. The
+ * bytes behind that are as malloc gave them. */
 static bool is_erased(const text_drawing *d) {
     for (size_t i = 0; i < (2 * d->mechanism->ops->past_words - 1) * sizeof(uint32_t); i++)
         if (d->past.data[i] != 0)
