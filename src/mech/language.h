@@ -23,28 +23,28 @@
 enum { LANGUAGE_LEVELS_MAX = 4 };
 
 /* Some outputs, and what they weigh in addition: factor * (sums[i + 1] - sums[i]) for the output
- * ids[i]. The sums wrap: their differences count, and that of the last and the first is below 2^32.
- * A view of tables that stay as they are as long as the language model lives. */
+ * with the number numbers[i]. The sums wrap: their differences count, in 32 bits, and that of the
+ * last and the first is below 2^32. A view of tables that stay as they are as long as the language
+ * model lives. */
 typedef struct language_level {
     uint64_t factor;
     uint32_t count;
-    bool wide;            /* ids have 32 bits, not 16 */
-    const void *ids;      /* ascending */
-    const uint32_t *sums; /* count + 1 of them */
+    const uint32_t *numbers; /* ascending */
+    const uint32_t *sums;    /* count + 1 of them */
 } language_level;
 
-/* The weights at one position. A language model whose weights come in levels has
+/* The weights at one position. A language model whose weights come in levels has, for the output
+ * with the number i,
  *
- *     a_y  =  base_factor * base[y]  +  the sum over all levels of what y weighs there
+ *     a  =  base_factor * base[i]  +  the sum over all levels of what i weighs there
  *
- * and sets the fields of that; base NULL: its weights are not of this kind. */
+ * and sets the fields of that. */
 typedef struct position_weights {
     const void *state; /* the language model's */
     void *document;    /* what `begin` has set up */
     uint64_t total;    /* A: the sum of all weights, from 1 to 2^63 - 1 */
     uint64_t place[4]; /* for ops: what it likes to keep */
 
-    const uint32_t *base; /* one per word, the same at every position */
     uint64_t base_factor;
     uint32_t level_count;
     language_level levels[LANGUAGE_LEVELS_MAX];
@@ -58,6 +58,9 @@ typedef struct language_ops {
     /* Fails where nothing may be drawn by the model, as with TEM_ERR_UNTRUSTED. Called for each
      * mechanism that is made. NULL: there is nothing to check. */
     tem_status (*check)(const void *state, tem_error *error);
+
+    size_t
+        slow_draws; /* as that of a mechanism: 0, or how many positions take tens of milliseconds */
 
     /* A state for each document, as that of a mechanism (mechanism_ops.begin). */
     size_t document_bytes;
@@ -73,9 +76,10 @@ typedef struct language_ops {
     uint64_t (*weight)(const position_weights *at, uint32_t y);
     void (*weights)(const position_weights *at, const uint32_t *ids, uint32_t count, uint64_t *out);
 
-    /* Draws y with probability a_y / total, exactly. And y with probability base[y] / (sum of all
-     * base); NULL if there is no base. */
+    /* Draws y with probability a_y / total, exactly. */
     uint32_t (*draw)(const position_weights *at, tem_rng *rng);
+
+    /* With levels: draws a number i with probability base[i] / (sum of all base), exactly. */
     uint32_t (*draw_base)(const position_weights *at, tem_rng *rng);
 } language_ops;
 
@@ -86,6 +90,13 @@ struct tem_language {
     char name[64]; /* for reports; or "" */
     char hash[65]; /* of its content, in hex; "": nobody knows the content */
     unsigned char outputs[CORE_HASH_BYTES]; /* model_outputs_hash of the models that it is for */
+
+    /* The numbers of the levels: the id of each of the `numbered` outputs; and what each weighs at
+     * every position. NULL: its weights do not come in levels. Where the model has an order, they
+     * are numbered as its sequence has them (order.h). */
+    uint32_t numbered;
+    const uint32_t *ids, *base;
+
     const char *caveat; /* NULL; else why no bound holds, as in tem_job_why_not_private: a condition
                          * that tem cannot check, as for a model of the user's own */
 };
