@@ -24,6 +24,16 @@ tem_status core_fail_os(tem_error *error, const char *file, const char *action, 
 
 tem_status core_fail_memory(tem_error *error);
 
+/* Returns from the function with the status of `call`, unless that is TEM_OK. For functions that
+ * have nothing to undo: one that frees something before it returns keeps the status in a variable,
+ * and has one way out. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const tem_status try_status = (call);                                                      \
+        if (try_status != TEM_OK)                                                                  \
+            return try_status;                                                                     \
+    } while (0)
+
 /* Appends a name to a list of choices for a message: "a", "a, b", and with the last one "a, b or
  * c". `list` is a string in an array of `bytes`. A name that does not fit is left out. */
 void core_add_choice(char *list, size_t bytes, const char *name, bool is_last);

@@ -33,14 +33,13 @@ tem_status charge_check(const tem_job *job, const tem_document *documents, size_
 
 tem_status charge_settle(spending *s, const tem_document *documents, size_t count,
                          tem_error *error) {
-    tem_status status = TEM_OK;
-    for (size_t i = 0; status == TEM_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         spending_document d = {.counts = documents[i].counts};
         if (s->job->by != NULL)
             spending_person(s, documents[i].person, documents[i].person_bytes, d.person);
-        status = spending_count(s, &d, i + 1, error);
+        TRY(spending_count(s, &d, i + 1, error));
     }
-    return status == TEM_OK ? spending_settle(s, error) : status;
+    return spending_settle(s, error);
 }
 
 /* Refuses the policies that privatizing a text would refuse. */

@@ -112,13 +112,8 @@ static tem_status check_job(const tem_job *options, record_run *r, tem_error *er
     if (format == NULL)
         return format_refuse_unknown("", error);
     r->reader = (record_reader){.format = format, .delimiter = options->delimiter};
-    const tem_status known = records_check_delimiter(&r->reader, error);
-    if (known != TEM_OK)
-        return known;
-    const tem_status apart =
-        stream_check_output(options->output, options->inputs, options->input_count, error);
-    if (apart != TEM_OK)
-        return apart;
+    TRY(records_check_delimiter(&r->reader, error));
+    TRY(stream_check_output(options->output, options->inputs, options->input_count, error));
     if (options->dropped_if_present > options->dropped_count)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "more fields may be missing than are to be left out");
@@ -169,12 +164,9 @@ tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, 
     file_job j = {.options = options, .run = run, .records = {.fields = fields}};
     int64_t start = 0; /* offset of standard input, for stream_rewind */
     j.records.spending.ledger.descriptor = -1;
-    tem_status status = check_job(options, &j.records, error);
-    if (status == TEM_OK)
-        status = spending_check(mechanism, options, error);
-    if (status != TEM_OK)
-        return status;
-    status = open_job(&j, mechanism, error);
+    TRY(check_job(options, &j.records, error));
+    TRY(spending_check(mechanism, options, error));
+    tem_status status = open_job(&j, mechanism, error);
     const bool twice = status == TEM_OK && counts_first(&j, &start);
     j.records.first_decides = may_show_too_late(&j) && !twice;
     if (twice)

@@ -49,17 +49,16 @@ static void note_failure(id_batch *b, tem_status status, const tem_error *error)
  * place then holds TEM_NO_WORD, which says nothing about the word but that it is unknown. */
 static tem_status draw_known(text_drawing *d, tem_rng *rng, uint32_t *words, size_t count,
                              tem_error *error) {
-    tem_status status = TEM_OK;
-    for (size_t i = 0; i < count && status == TEM_OK; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t known = 0;
         while (i + known < count && words[i + known] != TEM_NO_WORD)
             known++;
-        status = drawing_draw(d, rng, words + i, known, error);
+        TRY(drawing_draw(d, rng, words + i, known, error));
         i += known;
-        if (status == TEM_OK && i < count)
-            status = drawing_show(d, RELEASED_MASK, error);
+        if (i < count)
+            TRY(drawing_show(d, RELEASED_MASK, error));
     }
-    return status;
+    return TEM_OK;
 }
 
 /* Draws for the words of one document or, where positions are independent, for any words. */
@@ -78,18 +77,17 @@ static tem_status draw_document(const id_batch *b, worker *w, uint32_t *words, s
 }
 
 static tem_status draw_chunk(const id_batch *b, worker *w, const id_chunk *c, tem_error *error) {
-    tem_status status = TEM_OK;
     const bool all_at_once = !mechanism_depends_on_past(w->replacer.mechanism);
     size_t document = c->document, end = c->document_end;
-    for (size_t at = c->first; at < c->end && status == TEM_OK;) {
+    for (size_t at = c->first; at < c->end;) {
         const size_t part = all_at_once || end > c->end ? c->end : end;
         if (part > at)
-            status = draw_document(b, w, b->words + at, part - at, error);
+            TRY(draw_document(b, w, b->words + at, part - at, error));
         at = part;
         if (at < c->end)
             end += b->documents[++document].counts.words;
     }
-    return status;
+    return TEM_OK;
 }
 
 /* A core_task. If one chunk fails, all threads stop, since nothing would be handed out. */
@@ -139,13 +137,11 @@ static tem_status make_chunks(id_batch *b, bool may_cut, tem_error *error) {
 
 static tem_status draw_all(id_batch *b, const tem_mechanism *mechanism, const tem_run *run,
                            tem_error *error) {
-    tem_status status = make_chunks(b, !mechanism_depends_on_past(mechanism), error);
-    if (status != TEM_OK)
-        return status;
+    TRY(make_chunks(b, !mechanism_depends_on_past(mechanism), error));
     const size_t useful = b->chunk_count / CHUNKS_PER_THREAD + 1;
     const unsigned asked = core_thread_count(run);
-    status = workers_init(&b->workers, mechanism, b->job, useful < asked ? (unsigned)useful : asked,
-                          run, error);
+    tem_status status = workers_init(&b->workers, mechanism, b->job,
+                                     useful < asked ? (unsigned)useful : asked, run, error);
     if (status == TEM_OK && !b->job->dry_run) {
         const tem_run watched = workers_watch(&b->workers);
         b->workers.total = b->word_count;

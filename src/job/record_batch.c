@@ -104,9 +104,7 @@ static tem_status put_chunks(record_run *r, tem_error *error) {
 static tem_status pay_batch(record_run *r, tem_error *error) {
     if (!r->spending.active)
         return TEM_OK;
-    tem_status status = r->counting ? TEM_OK : spending_begin(&r->spending, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(r->counting ? TEM_OK : spending_begin(&r->spending, error));
     for (unsigned i = 0; i < r->chunk_count; i++) {
         record_chunk_pay(r, &r->chunks[i]);
         if (r->chunks[i].status != TEM_OK)
@@ -117,14 +115,10 @@ static tem_status pay_batch(record_run *r, tem_error *error) {
 
 tem_status record_batch_release(record_run *r, const char *data, size_t size, tem_error *error) {
     const tem_run watched = workers_watch(&r->workers);
-    tem_status status = record_fields_check_first(r, data, size, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(record_fields_check_first(r, data, size, error));
     make_chunks(r, data, size);
     record_fields_look(r, data, size);
-    status =
-        core_parallel(&watched, r->workers.stage, r->chunk_count, record_chunk_replace, r, error);
-    if (status == TEM_OK)
-        status = pay_batch(r, error);
-    return status == TEM_OK ? put_chunks(r, error) : status;
+    TRY(core_parallel(&watched, r->workers.stage, r->chunk_count, record_chunk_replace, r, error));
+    TRY(pay_batch(r, error));
+    return put_chunks(r, error);
 }

@@ -37,13 +37,12 @@ static tem_status find_person(current_record *c) {
     if (part == NULL)
         return TEM_OK;
     person->size = 0;
-    const tem_status status = records_decode(&part->value, c->bytes, person, &c->chunk->error);
-    if (status == TEM_OK && person->size == 0)
+    TRY(records_decode(&part->value, c->bytes, person, &c->chunk->error));
+    if (person->size == 0)
         return core_fail(&c->chunk->error, TEM_ERR_FORMAT,
                          "the field that names people is empty: whose record is it?");
-    if (status == TEM_OK)
-        spending_person(&c->run->spending, person->data, person->size, c->note.person);
-    return status;
+    spending_person(&c->run->spending, person->data, person->size, c->note.person);
+    return TEM_OK;
 }
 
 static tem_status append(current_record *c, const char *bytes, size_t count) {
@@ -124,12 +123,11 @@ static tem_status split_record(current_record *c) {
     const core_buffer *parts = &c->worker->parts;
     const bool notes =
         c->run->fields != NULL && records_have_fields(reader) && !records_have_header(reader);
-    const tem_status status =
-        records_split(reader, c->bytes, c->size, &c->worker->parts,
-                      notes ? record_fields_note : NULL, &c->chunk->fields, &c->chunk->error);
-    for (size_t i = 0; status == TEM_OK && i < records_part_count(parts); i++)
+    TRY(records_split(reader, c->bytes, c->size, &c->worker->parts,
+                      notes ? record_fields_note : NULL, &c->chunk->fields, &c->chunk->error));
+    for (size_t i = 0; i < records_part_count(parts); i++)
         c->chunk->found[records_part(parts, i)->name] = true;
-    return status;
+    return TEM_OK;
 }
 
 /* Counts a record that was replaced. With a ledger, also keeps the note by which record_chunk_pay
@@ -145,10 +143,8 @@ static tem_status note_record(current_record *c) {
 /* Does all of that. If it fails, nothing of the record is in the output. */
 static tem_status handle_record(current_record *c, uint64_t document) {
     const size_t written = c->chunk->out.size;
-    tem_status status = worker_begin(c->worker, document, &c->chunk->error);
-    if (status != TEM_OK)
-        return status;
-    status = split_record(c);
+    TRY(worker_begin(c->worker, document, &c->chunk->error));
+    tem_status status = split_record(c);
     if (status == TEM_OK)
         status = find_person(c);
     if (status == TEM_OK)

@@ -136,9 +136,7 @@ static tem_status read_batch(record_input *i, tem_error *error) {
 
 static tem_status open_next(record_input *i, tem_error *error) {
     const char *path = i->from.count == 0 ? "-" : i->from.paths[i->next];
-    const tem_status status = stream_input_open(&i->in, path, i->from.run, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(stream_input_open(&i->in, path, i->from.run, error));
     i->next++;
     i->is_open = i->begins = true;
     i->header_due = records_have_header(i->from.reader);
@@ -161,15 +159,12 @@ static tem_status close_input(record_input *i, tem_error *error) {
  * has nothing else. At the end of the input, closes it and does not touch *size. */
 static tem_status read_open(record_input *i, const char **data, size_t *size, tem_error *error) {
     stream_input_drop(&i->in, i->whole);
-    tem_status status = read_batch(i, error);
-    if (status == TEM_OK)
-        status = ask(i, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(read_batch(i, error));
+    TRY(ask(i, error));
     if (i->whole == 0)
         return close_input(i, error);
     size_t at = i->begins ? mark_length(i->in.data.data, i->whole) : 0;
-    status = i->begins ? check_start(i, error) : TEM_OK;
+    tem_status status = i->begins ? check_start(i, error) : TEM_OK;
     i->begins = false;
     if (status == TEM_OK)
         status = find_header(i, &at, error);

@@ -23,9 +23,7 @@ static tem_status check_fields(record_reading *w, tem_error *error) {
     if (format == NULL)
         return format_refuse_unknown("", error);
     w->reader = (record_reader){.format = format, .delimiter = r->delimiter};
-    const tem_status known = records_check_delimiter(&w->reader, error);
-    if (known != TEM_OK)
-        return known;
+    TRY(records_check_delimiter(&w->reader, error));
     const bool has_fields = records_have_fields(&w->reader);
     if (!has_fields && (r->field != NULL || r->by != NULL))
         return core_fail(error, TEM_ERR_ARGUMENT, "plain text has no fields");
@@ -85,9 +83,7 @@ tem_status record_texts_read(const tem_records *records, tem_record_fn *take, vo
                         .context = context,
                         .run = run,
                         .total = stream_total_bytes(&records->path, 1)};
-    tem_status status = check_fields(&w, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_fields(&w, error));
     const record_source from = {.paths = &records->path,
                                 .count = 1,
                                 .reader = &w.reader,
@@ -98,6 +94,7 @@ tem_status record_texts_read(const tem_records *records, tem_record_fn *take, vo
     record_input input;
     const char *data = NULL;
     size_t size = 0;
+    tem_status status = TEM_OK;
     record_input_begin(&input, &from);
     do {
         status = record_input_next(&input, &data, &size, error);

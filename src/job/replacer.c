@@ -109,14 +109,9 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
         r->options.punctuation > TEM_PUNCTUATION_WORD)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "no such policy for unknown words or punctuation");
-    tem_status status = check_order(mechanism, &r->options, error);
-    if (status == TEM_OK)
-        status = check_style(&r->options, error);
-    if (status != TEM_OK)
-        return status;
-    status = drawing_init(&r->drawing, mechanism, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_order(mechanism, &r->options, error));
+    TRY(check_style(&r->options, error));
+    TRY(drawing_init(&r->drawing, mechanism, error));
     r->order = (word_order){.kind = r->options.order, .words = &mechanism->model->words};
     text_pieces_init(&r->pieces, replacer_find, &mechanism->model->words);
     return TEM_OK;
@@ -222,12 +217,11 @@ static tem_status draw_waiting(replacer *r, tem_error *error) {
         return drawing_draw(&r->drawing, r->rng, words, r->drawn.size / sizeof *words, error);
     size_t count = 0, drawn = 0;
     const waiting_piece *waiting = waiting_of(r, &count);
-    tem_status status = TEM_OK;
-    for (size_t i = 0; i < count && status == TEM_OK; i++)
-        status = waiting[i].kind == TEM_NO_WORD
-                     ? drawing_draw(&r->drawing, r->rng, words + drawn++, 1, error)
-                     : drawing_show(&r->drawing, waiting[i].kind, error);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(waiting[i].kind == TEM_NO_WORD
+                ? drawing_draw(&r->drawing, r->rng, words + drawn++, 1, error)
+                : drawing_show(&r->drawing, waiting[i].kind, error));
+    return TEM_OK;
 }
 
 /* Puts out, in order, what waits. */
@@ -235,13 +229,12 @@ static tem_status put_in_order(replacer *r, tem_error *error) {
     size_t count = 0, drawn = 0;
     const waiting_piece *waiting = waiting_of(r, &count);
     const char *kept = r->kept.data;
-    tem_status status = TEM_OK;
-    for (size_t i = 0; i < count && status == TEM_OK; i++) {
-        status = waiting[i].kind == TEM_NO_WORD ? put_drawn(r, drawn++, error)
-                                                : put(r, kept, waiting[i].bytes, error);
+    for (size_t i = 0; i < count; i++) {
+        TRY(waiting[i].kind == TEM_NO_WORD ? put_drawn(r, drawn++, error)
+                                           : put(r, kept, waiting[i].bytes, error));
         kept = waiting[i].bytes > 0 ? kept + waiting[i].bytes : kept;
     }
-    return status;
+    return TEM_OK;
 }
 
 static void forget_waiting(replacer *r) {
@@ -275,16 +268,15 @@ static bool is_enough(const replacer *r) {
 
 /* Replaces the pieces of the current window, r->pieces. */
 static tem_status replace_window(replacer *r, tem_error *error) {
-    tem_status status = TEM_OK;
-    for (size_t i = 0; i < r->pieces.count && status == TEM_OK; i++) {
+    for (size_t i = 0; i < r->pieces.count; i++) {
         count_piece(r, &r->pieces.pieces[i]);
         if (r->dry_run)
             continue;
-        status = add_piece(r, &r->pieces.pieces[i], error);
-        if (status == TEM_OK && is_enough(r))
-            status = put_waiting(r, error);
+        TRY(add_piece(r, &r->pieces.pieces[i], error));
+        if (is_enough(r))
+            TRY(put_waiting(r, error));
     }
-    return status;
+    return TEM_OK;
 }
 
 /* Writes a line of output, from `start` on, in the style of the options.
@@ -363,14 +355,13 @@ static tem_status check_text(replacer *r, const char *text, size_t bytes, tem_er
 /* Appends the text in NFC to r->stripped, a part at a time. Asks in between whether to go on. */
 static tem_status compose_text(replacer *r, const char *text, size_t bytes, tem_error *error) {
     enum { PART_BYTES = 1 << 20 };
-    tem_status status = TEM_OK;
-    for (size_t at = 0; at < bytes && status == TEM_OK;) {
+    for (size_t at = 0; at < bytes;) {
         const size_t part = compose_end(text + at, bytes - at, PART_BYTES);
-        status = compose(text + at, part, &r->stripped) ? ask_after(r, part, error)
-                                                        : core_fail_memory(error);
+        TRY(compose(text + at, part, &r->stripped) ? ask_after(r, part, error)
+                                                   : core_fail_memory(error));
         at += part;
     }
-    return status;
+    return TEM_OK;
 }
 
 /* Leaves the tags out of a text, and writes the rest to r->stripped. */
@@ -378,9 +369,7 @@ static tem_status strip_tags(replacer *r, const char **text, size_t *bytes, tem_
     /* PRIVACY: compose to NFC first. Otherwise the encoding of the letter after '<', as one
      * character or with its accent as a second one, would decide whether a tag begins there. */
     core_buffer_clear(&r->stripped);
-    const tem_status composed = compose_text(r, *text, *bytes, error);
-    if (composed != TEM_OK)
-        return composed;
+    TRY(compose_text(r, *text, *bytes, error));
     *text = r->stripped.data;
     *bytes = tags_strip(*text, r->stripped.size, r->stripped.data);
     return TEM_OK;
@@ -432,11 +421,9 @@ tem_status replace_text(const tem_mechanism *mechanism, const tem_text_options *
     replacer r;
     core_buffer result = {0};
     tem_counts added = {0};
-    tem_status status = replacer_init(&r, mechanism, options, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(replacer_init(&r, mechanism, options, error));
     r.run = run;
-    status = replacer_run(&r, rng, text, bytes, &result, &added, error);
+    tem_status status = replacer_run(&r, rng, text, bytes, &result, &added, error);
     if (status == TEM_OK && !core_buffer_add(&result, "", 1))
         status = core_fail_memory(error);
     replacer_free(&r);

@@ -376,10 +376,8 @@ static tem_status check_budget(const spending *s, cost_kind kind, tem_error *err
 tem_status spending_settle(spending *s, tem_error *error) {
     if (!s->active)
         return TEM_OK;
-    tem_status status = ledger_lock(&s->ledger, error);
-    if (status != TEM_OK)
-        return status;
-    status = check_charges(s, error);
+    TRY(ledger_lock(&s->ledger, error));
+    tem_status status = check_charges(s, error);
     for (cost_kind kind = 0; status == TEM_OK && kind < COST_KINDS; kind++)
         status = check_budget(s, kind, error);
     if (status == TEM_OK && !s->job->dry_run)

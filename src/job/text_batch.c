@@ -189,10 +189,7 @@ static tem_status replace_all(text_batch *b, tem_error *error) {
     const tem_run watched = workers_watch(&b->workers);
     workers_set_counting(&b->workers, b->job->dry_run);
     b->workers.total = b->result->count;
-    const tem_status status =
-        core_parallel(&watched, b->workers.stage, b->result->group_count, replace_group, b, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(core_parallel(&watched, b->workers.stage, b->result->group_count, replace_group, b, error));
     return atomic_load(&b->workers.stop) ? find_failure(b, error) : TEM_OK;
 }
 

@@ -51,10 +51,9 @@ tem_status word_order_add(word_order *o, const uint32_t *drawn, size_t count, te
         o->counts = core_alloc_zero(o->words->count, sizeof *o->counts);
     if (o->counts == NULL)
         return core_fail_memory(error);
-    tem_status status = TEM_OK;
-    for (size_t i = 0; i < count && status == TEM_OK; i++)
-        status = count_word(o, drawn[i], error);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(count_word(o, drawn[i], error));
+    return TEM_OK;
 }
 
 /* ---- a random order ---- */
@@ -70,15 +69,14 @@ static tem_status ask(const tem_run *run, size_t done, tem_error *error) {
  * independent of the words. */
 static tem_status shuffle(word_order *o, tem_rng *rng, const tem_run *run, tem_error *error) {
     uint32_t *words = drawn_of(o);
-    tem_status status = TEM_OK;
-    for (size_t left = count_of(o); left > 1 && status == TEM_OK; left--) {
+    for (size_t left = count_of(o); left > 1; left--) {
         const size_t chosen = rng_below(rng, left);
         const uint32_t word = words[chosen];
         words[chosen] = words[left - 1];
         words[left - 1] = word;
-        status = ask(run, left, error);
+        TRY(ask(run, left, error));
     }
-    return status;
+    return TEM_OK;
 }
 
 static tem_status fail_damaged(tem_error *error) {
@@ -88,17 +86,16 @@ static tem_status fail_damaged(tem_error *error) {
 
 static tem_status put_words(const word_order *o, const tem_run *run, core_buffer *out,
                             tem_error *error) {
-    tem_status status = TEM_OK;
-    for (size_t i = 0; i < count_of(o) && status == TEM_OK; i++) {
+    for (size_t i = 0; i < count_of(o); i++) {
         size_t length = 0;
         const char *word = vocab_word(o->words, drawn_of(o)[i], &length);
         if (word == NULL)
             return fail_damaged(error);
         if ((i > 0 && !core_buffer_add(out, " ", 1)) || !core_buffer_add(out, word, length))
             return core_fail_memory(error);
-        status = ask(run, i, error);
+        TRY(ask(run, i, error));
     }
-    return status;
+    return TEM_OK;
 }
 
 /* ---- counts ---- */
@@ -145,11 +142,11 @@ static tem_status put_count(const word_order *o, uint32_t id, core_buffer *out, 
     const char *word = vocab_word(o->words, id, &length);
     if (word == NULL)
         return fail_damaged(error);
-    const tem_status status = json_encode(word, length, out, error);
+    TRY(json_encode(word, length, out, error));
     const int digits = snprintf(number, sizeof number, ": %" PRIu64, o->counts[id]);
-    if (status == TEM_OK && !core_buffer_add(out, number, (size_t)digits))
+    if (!core_buffer_add(out, number, (size_t)digits))
         return core_fail_memory(error);
-    return status;
+    return TEM_OK;
 }
 
 static tem_status put_counts(const word_order *o, const tem_run *run, core_buffer *out,
@@ -172,6 +169,6 @@ tem_status word_order_put(word_order *o, tem_rng *rng, const tem_run *run, core_
                           tem_error *error) {
     if (o->kind == TEM_ORDER_COUNTS)
         return put_counts(o, run, out, error);
-    const tem_status status = shuffle(o, rng, run, error);
-    return status == TEM_OK ? put_words(o, run, out, error) : status;
+    TRY(shuffle(o, rng, run, error));
+    return put_words(o, run, out, error);
 }

@@ -239,11 +239,8 @@ static tem_status take_lines(ledger *l, const char *data, size_t size, tem_error
 /* Reads the lines that were added since the last time. */
 static tem_status read_new(ledger *l, tem_error *error) {
     struct stat info;
-    tem_status status = examine(l, &info, error);
-    if (status == TEM_OK)
-        status = read_header(l, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(examine(l, &info, error));
+    TRY(read_header(l, error));
     if (l->header.bytes < l->read || (uint64_t)info.st_size < l->header.bytes)
         return core_fail_at(error, TEM_ERR_DAMAGED, l->path, 0, 0,
                             "damaged ledger: it is cut short, so charges are missing: %s", advice);
@@ -254,10 +251,9 @@ static tem_status read_new(ledger *l, tem_error *error) {
     const ssize_t got = sys_read(l->descriptor, l->line.data, size, l->read);
     if (got < 0 || (size_t)got < size)
         return core_fail_os(error, l->path, "read the ledger", got < 0 ? errno : EIO);
-    status = take_lines(l, l->line.data, size, error);
-    if (status == TEM_OK)
-        l->read = l->header.bytes;
-    return status;
+    TRY(take_lines(l, l->line.data, size, error));
+    l->read = l->header.bytes;
+    return TEM_OK;
 }
 
 /* ---- the lock ---- */
@@ -374,14 +370,10 @@ static tem_status count_line(ledger *l, tem_error *error) {
 }
 
 tem_status ledger_add(ledger *l, const ledger_charge *charge, tem_error *error) {
-    tem_status status = ledger_write_charge(charge, l->check, &l->line, error);
-    if (status == TEM_OK)
-        status = append(l, error);
-    if (status == TEM_OK)
-        status = count_line(l, error);
-    if (status == TEM_OK)
-        status = take_line(l, l->line.data, l->line.size - 1, error);
-    if (status == TEM_OK)
-        l->read = l->header.bytes;
-    return status;
+    TRY(ledger_write_charge(charge, l->check, &l->line, error));
+    TRY(append(l, error));
+    TRY(count_line(l, error));
+    TRY(take_line(l, l->line.data, l->line.size - 1, error));
+    l->read = l->header.bytes;
+    return TEM_OK;
 }

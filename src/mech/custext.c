@@ -87,9 +87,7 @@ static void place_from_all(set_maker *m, uint32_t word, uint32_t missing) {
 static tem_status form_set(set_maker *m, uint32_t word, tem_error *error) {
     const uint32_t start = m->placed;
     tem_neighbours near;
-    const tem_status status = neighbours_get(m->index, word, &near, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(neighbours_get(m->index, word, &near, error));
     for (uint32_t i = 0; i < near.count && m->placed - start < m->k; i++)
         if (is_free(m->c, near.list[i].id))
             place(m, near.list[i].id);
@@ -130,18 +128,15 @@ static tem_status form_sets(set_maker *m, tem_error *error) {
 tem_status custext_init_sets(custext *c, const neighbour_index *index, const space *s,
                              const uint32_t *outputs, uint32_t k, tem_error *error) {
     c->space = s;
-    tem_status status = weights_init(&c->outputs, outputs, s->count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(weights_init(&c->outputs, outputs, s->count, error));
     set_maker m = {.c = c, .index = index, .k = k};
     m.keys = core_alloc(s->count, sizeof *m.keys);
     c->members = core_alloc(s->count, sizeof *c->members);
     c->starts = core_alloc((size_t)s->count + 1, sizeof *c->starts);
     c->set_of = core_alloc(s->count, sizeof *c->set_of);
-    if (m.keys == NULL || c->members == NULL || c->starts == NULL || c->set_of == NULL)
-        status = core_fail_memory(error);
-    else
-        status = form_sets(&m, error);
+    const bool has_room =
+        m.keys != NULL && c->members != NULL && c->starts != NULL && c->set_of != NULL;
+    const tem_status status = has_room ? form_sets(&m, error) : core_fail_memory(error);
     core_free(m.keys);
     return status;
 }

@@ -85,11 +85,11 @@ static tem_status make_chain(chain *c, uint32_t start, tem_error *error) {
     memset(c->has, 0, c->count);
     memset(c->seen, 0, c->count * sizeof *c->seen);
     c->length = 0;
-    tem_status status = add_reachable(c, start, error);
-    for (uint32_t id = 0; id < c->count && status == TEM_OK; id++)
+    TRY(add_reachable(c, start, error));
+    for (uint32_t id = 0; id < c->count; id++)
         if (!c->has[id])
-            status = add_reachable(c, id, error);
-    return status;
+            TRY(add_reachable(c, id, error));
+    return TEM_OK;
 }
 
 /* Makes list `l` of a chain: its outputs in order, and the place of each word. */
@@ -111,27 +111,23 @@ static tem_status make_lists(diffractor *d, chain *c, tem_error *error) {
     c->has = core_alloc(c->count, 1);
     if (c->order == NULL || c->stack == NULL || c->seen == NULL || c->has == NULL)
         return core_fail_memory(error);
-    tem_status status = TEM_OK;
-    for (uint32_t l = 0; l < d->lists && status == TEM_OK; l++) {
-        status = make_chain(c, (uint32_t)((uint64_t)l * c->count / d->lists), error);
-        if (status == TEM_OK)
-            take_list(d, c, l);
+    for (uint32_t l = 0; l < d->lists; l++) {
+        TRY(make_chain(c, (uint32_t)((uint64_t)l * c->count / d->lists), error));
+        take_list(d, c, l);
     }
-    return status;
+    return TEM_OK;
 }
 
 tem_status diffractor_init_lists(diffractor *d, const neighbour_index *index, uint32_t count,
                                  const uint32_t *outputs, uint32_t lists, tem_error *error) {
     d->count = count;
     d->lists = lists;
-    tem_status status = weights_init(&d->outputs, outputs, count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(weights_init(&d->outputs, outputs, count, error));
     d->length = (uint32_t)d->outputs.sum;
     d->words = core_alloc((size_t)lists * d->length, sizeof *d->words);
     d->places = core_alloc((size_t)lists * count, sizeof *d->places);
     chain c = {.index = index, .count = count};
-    status =
+    const tem_status status =
         d->words == NULL || d->places == NULL ? core_fail_memory(error) : make_lists(d, &c, error);
     core_free(c.has);
     core_free(c.seen);
@@ -249,9 +245,9 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
     if (!(steps >= 1 && steps <= ldexp(EPSILON_MAX, EXPONENT_S_BITS)))
         return core_fail(error, TEM_ERR_RANGE, "epsilon must be between 2^-20 and 1000");
     d->steps = (uint32_t)steps;
-    const tem_status status = diffractor_init_lists(d, setup->index, setup->space->count,
-                                                    setup->weights, (uint32_t)lists, error);
-    return status == TEM_OK ? init_powers(d, error) : status;
+    TRY(diffractor_init_lists(d, setup->index, setup->space->count, setup->weights, (uint32_t)lists,
+                              error));
+    return init_powers(d, error);
 }
 
 static void free_state(void *state) {

@@ -37,9 +37,7 @@ tem_status envelopes_init(envelopes *e, const neighbour_index *index, exponent x
     if (!starts_ascend(index))
         return core_fail(error, TEM_ERR_DAMAGED,
                          "damaged model: its lists overlap; verify the model");
-    tem_status status = weights_init(&e->weights, values, index->count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(weights_init(&e->weights, values, index->count, error));
     const uint64_t thresholds = index->entry_count + (uint64_t)index->count * ENVELOPE_HEAD;
     e->states = core_alloc_zero(index->count, sizeof *e->states);
     /* Not zeroed: the system provides memory only where tem writes. */
@@ -71,9 +69,7 @@ void envelopes_free(envelopes *e) {
 
 static tem_status open_envelope(const envelopes *e, uint32_t word, word_envelope *out,
                                 tem_error *error) {
-    tem_status status = neighbours_get(e->index, word, &out->near, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(neighbours_get(e->index, word, &out->near, error));
     out->of = e;
     out->bounds = neighbours_bounds(e->index, word);
     out->count = NEIGHBOUR_RANGES + out->near.count;
@@ -133,12 +129,10 @@ static u256 total_of(const word_envelope *s) {
 
 static tem_status open_and_total(const envelopes *e, uint32_t word, word_envelope *s, u256 *total,
                                  tem_error *error) {
-    tem_status status = open_envelope(e, word, s, error);
-    if (status == TEM_OK)
-        status = check_list(s, error);
-    if (status == TEM_OK)
-        *total = total_of(s);
-    return status;
+    TRY(open_envelope(e, word, s, error));
+    TRY(check_list(s, error));
+    *total = total_of(s);
+    return TEM_OK;
 }
 
 /* ------------------------------------------ select by the whole number -- */
@@ -188,9 +182,7 @@ static uint32_t pivot_entry(uint32_t count, uint32_t i) {
 static tem_status make_thresholds(const envelopes *e, uint32_t word, tem_error *error) {
     word_envelope s;
     u256 total, sum = {{0, 0, 0, 0}};
-    const tem_status status = open_and_total(e, word, &s, &total, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(open_and_total(e, word, &s, &total, error));
     uint32_t *thresholds = thresholds_of(e, word);
     for (uint32_t component = 0; component < s.count; component++) {
         add_component(&s, component, &sum);
@@ -274,9 +266,7 @@ static uint32_t component_slowly(const word_envelope *s, const u256 *total, uint
 tem_status envelopes_draw(const envelopes *e, uint32_t word, tem_rng *rng, uint32_t *component,
                           tem_error *error) {
     bool ready = false;
-    tem_status status = ready_thresholds(e, word, &ready, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(ready_thresholds(e, word, &ready, error));
     const uint64_t first_bits = rng_word(rng);
     const uint32_t t = (uint32_t)(first_bits >> 32);
     *component = ready ? component_quickly(e, word, t) : UNDECIDED;
@@ -284,9 +274,7 @@ tem_status envelopes_draw(const envelopes *e, uint32_t word, tem_rng *rng, uint3
         return TEM_OK;
     word_envelope s;
     u256 total;
-    status = open_and_total(e, word, &s, &total, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(open_and_total(e, word, &s, &total, error));
     if (!ready && e->states != NULL)
         *component = component_slowly(&s, &total, t);
     if (*component == UNDECIDED)

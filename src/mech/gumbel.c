@@ -87,13 +87,9 @@ static void prepare_k(gumbel *g) {
 tem_status gumbel_init(gumbel *g, const space *s, const neighbour_index *index,
                        const uint32_t *outputs, double epsilon, tem_error *error) {
     *g = (gumbel){.space = s, .index = index};
-    tem_status status = weights_init(&g->outputs, outputs, s->count, error);
-    if (status == TEM_OK)
-        status = find_least(g, error);
-    if (status == TEM_OK)
-        status = find_scale(g, epsilon, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(weights_init(&g->outputs, outputs, s->count, error));
+    TRY(find_least(g, error));
+    TRY(find_scale(g, epsilon, error));
     prepare_k(g);
     g->lowest = exp(-exp(g->reach / g->scale));
     g->highest = exp(-exp(-g->reach / g->scale));
@@ -170,9 +166,7 @@ static tem_status draw_from_all(const gumbel *g, uint32_t word, uint32_t k, tem_
 static tem_status draw_one(const gumbel *g, uint32_t word, tem_rng *rng, uint32_t *out,
                            tem_error *error) {
     tem_neighbours near;
-    const tem_status status = neighbours_get(g->index, word, &near, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(neighbours_get(g->index, word, &near, error));
     const uint32_t k = gumbel_draw_k(g, rng);
     uint32_t found = 0;
     const uint32_t drawn = draw_among(g, near.list, near.count, k, rng, &found);

@@ -77,9 +77,7 @@ tem_status hyperbolic_init(hyperbolic *h, const space *s, const uint32_t *output
                          s->dimension, s->dimension - 1);
     h->space = s;
     h->epsilon = epsilon;
-    const tem_status status = weights_init(&h->outputs, outputs, s->count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(weights_init(&h->outputs, outputs, s->count, error));
     h->inverses = core_alloc(s->count, sizeof *h->inverses);
     if (h->inverses == NULL)
         return core_fail_memory(error);

@@ -21,8 +21,8 @@ tem_status madlib_init_shaped(madlib *m, const space *s, const uint32_t *outputs
                          "epsilon must be a number of at least %.3g for this model", least);
     m->epsilon = epsilon;
     m->root = root;
-    const tem_status status = weights_init(&m->outputs, outputs, s->count, error);
-    return status == TEM_OK ? point_search_init(&m->search, s, m->outputs.values, error) : status;
+    TRY(weights_init(&m->outputs, outputs, s->count, error));
+    return point_search_init(&m->search, s, m->outputs.values, error);
 }
 
 tem_status madlib_init(madlib *m, const space *s, const uint32_t *outputs, double epsilon,

@@ -43,9 +43,7 @@ static void add_products(const space *s, const double *mean, uint32_t first, uin
 static tem_status find_sums(const space *s, double *rows, double *sums, tem_error *error) {
     double mean[TEM_DIMENSION_MAX];
     find_mean(s, mean);
-    const tem_status status = lapack_products_begin(NULL, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(lapack_products_begin(NULL, error));
     for (uint32_t first = 0; first < s->count; first += ROWS_TOGETHER) {
         const uint32_t left = s->count - first;
         add_products(s, mean, first, left < ROWS_TOGETHER ? left : ROWS_TOGETHER, rows, sums);
@@ -89,11 +87,8 @@ static void put_root(mahalanobis_shape *m, uint32_t n, double lambda, const doub
 static tem_status find_root(mahalanobis_shape *m, const space *s, double lambda, double *matrix,
                             tem_error *error) {
     double values[TEM_DIMENSION_MAX];
-    tem_status status = find_covariance(s, matrix, error);
-    if (status == TEM_OK)
-        status = lapack_eigenvectors(s->dimension, matrix, values, NULL, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(find_covariance(s, matrix, error));
+    TRY(lapack_eigenvectors(s->dimension, matrix, values, NULL, error));
     put_root(m, s->dimension, lambda, matrix, values);
     if (m->least < singular)
         return core_fail(error, TEM_ERR_RANGE,
@@ -129,9 +124,7 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
     mahalanobis *m = state;
     (void)beta;
     const double lambda = mechanism_number(setup, "lambda");
-    const tem_status status = mahalanobis_shape_init(&m->shape, setup->space, lambda, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(mahalanobis_shape_init(&m->shape, setup->space, lambda, error));
     const double stretch = sqrt(m->shape.most) * (1 + 0x1p-20);
     return madlib_init_shaped(&m->noise, setup->space, setup->weights, setup->epsilon,
                               m->shape.root, stretch, error);

@@ -256,9 +256,8 @@ static tem_status row(const void *state, uint32_t word, double *probabilities, t
 static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
     permute_and_flip *m = state;
     m->space = setup->space;
-    const tem_status status = mechanism_choose_exponent(setup, &m->exponent, beta, error);
-    return status == TEM_OK ? weights_init(&m->outputs, setup->weights, setup->space->count, error)
-                            : status;
+    TRY(mechanism_choose_exponent(setup, &m->exponent, beta, error));
+    return weights_init(&m->outputs, setup->weights, setup->space->count, error);
 }
 
 static void free_state(void *state) {

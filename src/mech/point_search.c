@@ -64,9 +64,7 @@ static searched_word word_of(const codes *c, const space *s, uint32_t id) {
 tem_status point_search_init(point_search *n, const space *s, const uint32_t *outputs,
                              tem_error *error) {
     *n = (point_search){.space = s, .outputs = outputs};
-    tem_status status = codes_init(&n->codes, s, core_round_up(s->count, TILE_COLUMNS), error);
-    if (status != TEM_OK)
-        return status;
+    TRY(codes_init(&n->codes, s, core_round_up(s->count, TILE_COLUMNS), error));
     n->words = core_alloc(s->count, sizeof *n->words);
     if (n->words == NULL) {
         point_search_free(n);

@@ -68,9 +68,7 @@ static void make_gaps(sampler *m) {
 tem_status sampler_init(sampler *m, const space *s, const neighbour_index *index, exponent x,
                         const uint32_t *values, tem_error *error) {
     *m = (sampler){.space = s};
-    const tem_status status = envelopes_init(&m->envelopes, index, x, values, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(envelopes_init(&m->envelopes, index, x, values, error));
     for (unsigned level = 0; level <= EXP_LEVELS; level++)
         m->nearer[level] = largest_below(m, level);
     m->nearer[EXP_LEVELS + 1] = UINT64_MAX;

@@ -1,6 +1,8 @@
 /* sampler_form.c - the form of sampler.h's law. */
 #include "mech/sampler_form.h"
 
+#include "core/status.h"
+
 #include <math.h>
 
 enum { BITS = 192, TILE = 256 };
@@ -21,9 +23,7 @@ static closeness pair(const law_form *f, uint32_t w, uint32_t y) {
 static tem_status list(const law_form *f, uint32_t w, output_list *out, tem_error *error) {
     const sampler *m = f->state;
     tem_neighbours near;
-    const tem_status status = neighbours_get(m->envelopes.index, w, &near, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(neighbours_get(m->envelopes.index, w, &near, error));
     *out = (output_list){.entries = near.list, .count = near.count};
     if (near.bound != UINT32_MAX)
         out->bound = of_distance(m, near.bound);

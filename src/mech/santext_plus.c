@@ -112,12 +112,11 @@ static tem_status draw_some(const santext_plus *m, const uint32_t *words, size_t
 
 static tem_status draw(const void *state, const uint32_t *words, size_t count, tem_rng *rng,
                        uint32_t *out, tem_error *error) {
-    tem_status status = TEM_OK;
-    for (size_t done = 0; done < count && status == TEM_OK; done += WORDS_AT_ONCE) {
+    for (size_t done = 0; done < count; done += WORDS_AT_ONCE) {
         const size_t some = count - done < WORDS_AT_ONCE ? count - done : WORDS_AT_ONCE;
-        status = draw_some(state, words + done, some, rng, out + done, error);
+        TRY(draw_some(state, words + done, some, rng, out + done, error));
     }
-    return status;
+    return TEM_OK;
 }
 
 static tem_status row(const void *state, uint32_t word, double *probabilities, tem_error *error) {

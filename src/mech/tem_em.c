@@ -13,6 +13,7 @@
  * user gives another, and a word without a vector is replaced by any word of the private text, so
  * that such a word can be released as it was. Here the vocabulary is the model's, the law is exact,
  * and an unknown word has the law a_y / A. */
+#include "core/status.h"
 #include "mech/mechanism.h"
 #include "mech/sampler_form.h"
 #include "tem_account.h"
@@ -28,9 +29,7 @@ tem_status mechanism_choose_exponent(const mechanism_setup *setup, exponent *e, 
         *e = *setup->certified;
         return TEM_OK;
     }
-    const tem_status status = exponent_s(setup->epsilon, &e->s, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(exponent_s(setup->epsilon, &e->s, error));
     if (setup->gamma != 0)
         return exponent_gamma_given(setup->gamma, e->s, &e->gamma, error);
     *beta = setup->beta != 0 ? setup->beta : TEM_BETA_DEFAULT;
@@ -38,8 +37,8 @@ tem_status mechanism_choose_exponent(const mechanism_setup *setup, exponent *e, 
 }
 
 static tem_status choose_em(const mechanism_setup *setup, exponent *e, tem_error *error) {
-    const tem_status status = exponent_s(setup->epsilon, &e->s, error);
-    return status == TEM_OK ? exponent_gamma_largest(e->s, &e->gamma, error) : status;
+    TRY(exponent_s(setup->epsilon, &e->s, error));
+    return exponent_gamma_largest(e->s, &e->gamma, error);
 }
 
 static tem_status init_with(tem_state *state, const mechanism_setup *setup, exponent e,
@@ -53,16 +52,16 @@ static tem_status init_with(tem_state *state, const mechanism_setup *setup, expo
 static tem_status init_tem(void *state, const mechanism_setup *setup, double *beta,
                            tem_error *error) {
     exponent e = {0, 0};
-    const tem_status status = mechanism_choose_exponent(setup, &e, beta, error);
-    return status == TEM_OK ? init_with(state, setup, e, error) : status;
+    TRY(mechanism_choose_exponent(setup, &e, beta, error));
+    return init_with(state, setup, e, error);
 }
 
 static tem_status init_em(void *state, const mechanism_setup *setup, double *beta,
                           tem_error *error) {
     exponent e = {0, 0};
     (void)beta;
-    const tem_status status = choose_em(setup, &e, error);
-    return status == TEM_OK ? init_with(state, setup, e, error) : status;
+    TRY(choose_em(setup, &e, error));
+    return init_with(state, setup, e, error);
 }
 
 static void free_state(void *state) {

@@ -82,11 +82,10 @@ static tem_status init(void *state, const mechanism_setup *setup, bool excludes,
     vickrey *v = state;
     v->t = mechanism_number(setup, "t");
     v->excludes = excludes;
-    const tem_status status =
-        madlib_init(&v->noise, setup->space, setup->weights, setup->epsilon, error);
-    if (status == TEM_OK && v->noise.outputs.sum < 2)
+    TRY(madlib_init(&v->noise, setup->space, setup->weights, setup->epsilon, error));
+    if (v->noise.outputs.sum < 2)
         return core_fail(error, TEM_ERR_RANGE, "the mechanism needs two words that may be outputs");
-    return status;
+    return TEM_OK;
 }
 
 static tem_status init_all(void *state, const mechanism_setup *setup, double *beta,

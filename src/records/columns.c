@@ -41,11 +41,11 @@ static tem_status visit_columns(const record_reader *r, const char *record, size
 tem_status format_visit_columns(const record_reader *r, const char *record, size_t size,
                                 record_visit *visit, void *context, tem_error *error) {
     uint32_t columns = 0;
-    const tem_status status = visit_columns(r, record, size, visit, context, &columns, error);
-    if (status == TEM_OK && columns != r->columns)
+    TRY(visit_columns(r, record, size, visit, context, &columns, error));
+    if (columns != r->columns)
         return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
                             "expected %u fields, as in the header, found %u", r->columns, columns);
-    return status;
+    return TEM_OK;
 }
 
 /* The header with one delimiter. */

@@ -82,16 +82,16 @@ static tem_status skip_digits(scanner *s) {
 
 static tem_status skip_number(scanner *s) {
     take(s, '-');
-    tem_status status = take(s, '0') ? TEM_OK : skip_digits(s);
-    if (status == TEM_OK && take(s, '.'))
-        status = skip_digits(s);
-    if (status == TEM_OK && (peek(s) == 'e' || peek(s) == 'E')) {
+    TRY(take(s, '0') ? TEM_OK : skip_digits(s));
+    if (take(s, '.'))
+        TRY(skip_digits(s));
+    if (peek(s) == 'e' || peek(s) == 'E') {
         s->at++;
         if (!take(s, '+'))
             take(s, '-');
-        status = skip_digits(s);
+        TRY(skip_digits(s));
     }
-    return status;
+    return TEM_OK;
 }
 
 static tem_status skip_literal(scanner *s) {
@@ -245,9 +245,7 @@ tem_status json_visit(const char *record, size_t size, record_visit *visit, void
                                 ? "an object, found an array; each line must be one whole object"
                                 : "an object; each line must be one whole object");
     skip_blanks(&s);
-    const tem_status status = take(&s, '}') ? TEM_OK : visit_members(&s, visit, context);
-    if (status != TEM_OK)
-        return status;
+    TRY(take(&s, '}') ? TEM_OK : visit_members(&s, visit, context));
     skip_blanks(&s);
     return s.at < size ? expected(&s, "nothing after the object") : TEM_OK;
 }

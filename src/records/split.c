@@ -111,9 +111,7 @@ static tem_status add_part(splitter *s, const record_field *field, uint32_t name
                            tem_error *error) {
     if (s->found[name])
         return refuse(s, name, s->size, "", " once, not twice", error);
-    const tem_status status = check_value(s, name, &field->value, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_value(s, name, &field->value, error));
     s->found[name] = 1;
     const bool leads = s->fields == s->dropped;
     const record_part part = {.name = name,
@@ -193,9 +191,7 @@ tem_status records_split(const record_reader *r, const char *record, size_t size
                   .watch = watch,
                   .context = context};
     parts->size = 0;
-    const tem_status status = r->format->visit(r, record, size, split_field, &s, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(r->format->visit(r, record, size, split_field, &s, error));
     for (uint32_t i = 0; i < r->name_count; i++)
         if (!s.found[i] && r->names[i].role != RECORD_DROPPED)
             return refuse_missing(&s, i, error);
