@@ -9,7 +9,7 @@
 #define ATTACK_SEQUENCE_H
 
 #include "attack/emission.h"
-#include "attack/ngram.h"
+#include "language/ngram.h"
 
 /* Forward vectors are kept for SEQUENCE_BLOCK positions at a time. For longer documents tem keeps
  * the first vector of each block, and computes the block again when the backward pass reaches it.

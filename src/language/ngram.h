@@ -8,8 +8,8 @@
  *     p(w | u, v) = extra3(u, v, w) + bow3(u, v) p(w | v)   extra3 is 0 unless (u, v, w) was seen
  *
  * So the matrix of order 2 is sparse plus rank one. bow is the back-off weight of ARPA. */
-#ifndef ATTACK_NGRAM_H
-#define ATTACK_NGRAM_H
+#ifndef LANGUAGE_NGRAM_H
+#define LANGUAGE_NGRAM_H
 
 #include "tem_attack.h"
 

@@ -3,7 +3,7 @@
  * Each word of a text, and the end of each document, is one key of 64 bits: the two words before
  * it, and the word. The first word of a document has `pad` before the begin, so that its key has
  * three parts, too. Sorted keys give counts and rows. */
-#include "attack/ngram.h"
+#include "language/ngram.h"
 
 #include "audit/public_text.h"
 #include "core/memory.h"

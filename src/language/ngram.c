@@ -1,5 +1,5 @@
 /* ngram.c - the tables of an n-gram model, and probabilities from them. */
-#include "attack/ngram.h"
+#include "language/ngram.h"
 
 #include "core/memory.h"
 #include "core/status.h"

@@ -4,7 +4,7 @@
  * a back-off weight. The reader ignores the back-off weights and computes them anew: files have few
  * digits, and the reader leaves out n-grams with words that the model does not have, so that the
  * weights of the file would no longer make the probabilities add up to 1. */
-#include "attack/ngram.h"
+#include "language/ngram.h"
 
 #include "core/memory.h"
 #include "core/number.h"
