@@ -733,7 +733,18 @@ typedef struct tem_mechanism_options {
                             * tem_remap_make makes a good one. The bound stays, whatever the map is;
                             * the law is that of the mechanism with its map; it can be neither
                             * audited nor inverted */
-    uint64_t reserved[4];   /* must be 0 */
+    const tem_language *language; /* a public language model, which must live as long as the
+                            * mechanism. The words of a document are then drawn one after the other:
+                            * P(y | w, past) = a_y(past) K(w, y) / Z(w, past), where K is the
+                            * closeness of the mechanism (a law with has_form) and a_y(past) what
+                            * the language model weighs y after the words released before. The
+                            * guarantee is that of the mechanism with weights, whatever the language
+                            * model says. Not with weights, a certificate or a remap. NULL: none */
+    const uint8_t *never; /* words that are never released: 1 for each of them, 0 for the others,
+                            * one number per word; copied. They must be public. Their weight is 0,
+                            * as that of excluded words; some word must be left. For a law with
+                            * has_form, and not with a certificate. NULL: none */
+    uint64_t reserved[2]; /* must be 0 */
 } tem_mechanism_options;
 
 /* Makes a mechanism over a model, which must live as long as the mechanism.
@@ -805,11 +816,14 @@ typedef struct tem_mechanism_info {
 /* Fills *info. Any thread. O(words) for EM, else O(1). */
 TEM_API void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *info);
 
+/* The language model of the options, or NULL. Any thread. */
+TEM_API const tem_language *tem_mechanism_language(const tem_mechanism *mechanism);
+
 /* The output weights, one per word; they live as long as the mechanism. NULL if all are equal and
  * the model excludes no words: an excluded word has the weight 0. */
 TEM_API const uint32_t *tem_mechanism_weights(const tem_mechanism *mechanism);
 
-/* Draws the output for a word.
+/* Draws the output for a word. Not with a language model: its words are drawn in documents.
  *   word      an id of the model, or TEM_NO_WORD for an unknown word
  *   out       receives an id of the model
  * Fails with TEM_ERR_ARGUMENT (id out of range) or TEM_ERR_DAMAGED (the model contradicts itself).

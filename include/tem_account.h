@@ -32,6 +32,15 @@ TEM_API tem_status tem_law_create(const tem_mechanism *mechanism, uint32_t word,
                                   tem_law **law, tem_error *error);
 TEM_API void tem_law_free(tem_law *law);
 
+/* The law of `word` in context, for a mechanism with a language model: P(y | word, past).
+ *   past     ids of the words that the document shows before, in their order
+ *   count    how many; NULL and 0: the document begins
+ * Else as tem_law_create. Fails with TEM_ERR_ARGUMENT also where the mechanism has no language
+ * model, and as the language model does. */
+TEM_API tem_status tem_law_create_after(const tem_mechanism *mechanism, const uint32_t *past,
+                                        size_t count, uint32_t word, unsigned digits, tem_law **law,
+                                        tem_error *error);
+
 /* P(y | word), rounded to the nearest double; 0 for an id out of range. */
 TEM_API double tem_law_probability(const tem_law *law, uint32_t y);
 

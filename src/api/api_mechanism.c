@@ -36,6 +36,10 @@ void tem_mechanism_get_info(const tem_mechanism *mechanism, tem_mechanism_info *
         mechanism_get_info(mechanism, info);
 }
 
+const tem_language *tem_mechanism_language(const tem_mechanism *mechanism) {
+    return mechanism == NULL ? NULL : mechanism->context.language;
+}
+
 const uint32_t *tem_mechanism_weights(const tem_mechanism *mechanism) {
     return mechanism == NULL ? NULL : mechanism_weights(mechanism);
 }
@@ -117,6 +121,15 @@ tem_status tem_law_create(const tem_mechanism *mechanism, uint32_t word, unsigne
                          mechanism->ops->properties.name, most);
     return form != NULL ? law_make(form, &mechanism->model->space, word, digits, law, error)
                         : make_law_from_row(mechanism, word, law, error);
+}
+
+tem_status tem_law_create_after(const tem_mechanism *mechanism, const uint32_t *past, size_t count,
+                                uint32_t word, unsigned digits, tem_law **law, tem_error *error) {
+    if (mechanism == NULL || law == NULL || (count > 0 && past == NULL) ||
+        !mechanism_has_word(mechanism, word) || digits < 1 || digits > TEM_LAW_DIGITS_MAX)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism, a past, a word and 1 to 1000 digits are needed");
+    return mechanism_law_after(mechanism, past, count, word, digits, law, error);
 }
 
 void tem_law_free(tem_law *law) {

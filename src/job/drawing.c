@@ -8,7 +8,7 @@
 #include <string.h>
 
 tem_status drawing_init(text_drawing *d, const tem_mechanism *mechanism, tem_error *error) {
-    const size_t bytes = mechanism->ops->document_bytes;
+    const size_t bytes = mechanism_document_of(mechanism).bytes;
     *d = (text_drawing){.mechanism = mechanism};
     d->state = bytes > 0 ? core_alloc_zero(1, bytes) : NULL;
     return bytes > 0 && d->state == NULL ? core_fail_memory(error) : TEM_OK;
@@ -22,20 +22,17 @@ void drawing_free(text_drawing *d) {
 }
 
 tem_status drawing_begin(text_drawing *d, tem_error *error) {
-    const mechanism_ops *ops = d->mechanism->ops;
     drawing_end(d);
     d->is_open = true;
-    return ops->begin == NULL ? TEM_OK : ops->begin(d->mechanism->state, d->state, error);
+    return mechanism_begin(d->mechanism, d->state, error);
 }
 
 void drawing_end(text_drawing *d) {
     if (!d->is_open)
         return;
-    const mechanism_ops *ops = d->mechanism->ops;
-    if (ops->end != NULL)
-        ops->end(d->mechanism->state, d->state);
+    mechanism_end(d->mechanism, d->state);
     if (d->state != NULL)
-        explicit_bzero(d->state, ops->document_bytes);
+        explicit_bzero(d->state, mechanism_document_of(d->mechanism).bytes);
     /* PRIVACY: the law of the next document depends on that document alone, so it begins with an
      * empty past. And this document may have failed: then nobody may see what was drawn for it. */
     core_buffer_clear(&d->past);
@@ -46,7 +43,7 @@ void drawing_end(text_drawing *d) {
 /* Adds a word or a kind to the past. Drops what draw_next does not see, so that a document of any
  * length takes little memory. */
 static tem_status add_to_past(text_drawing *d, uint32_t word, tem_error *error) {
-    const size_t most = d->mechanism->ops->past_words * sizeof word;
+    const size_t most = mechanism_document_of(d->mechanism).past_words * sizeof word;
     if (most == 0) {
         d->before++;
         return TEM_OK;
@@ -62,7 +59,8 @@ static tem_status add_to_past(text_drawing *d, uint32_t word, tem_error *error) 
 
 static released_past past_of(const text_drawing *d) {
     const uint32_t *words = (const uint32_t *)(const void *)d->past.data;
-    const size_t all = d->past.size / sizeof *words, most = d->mechanism->ops->past_words;
+    const size_t all = d->past.size / sizeof *words;
+    const size_t most = mechanism_document_of(d->mechanism).past_words;
     const size_t count = all < most ? all : most;
     return (released_past){.words = count > 0 ? words + (all - count) : NULL,
                            .count = count,
@@ -88,7 +86,8 @@ static tem_status draw_in_order(text_drawing *d, tem_rng *rng, uint32_t *words, 
 tem_status drawing_draw(text_drawing *d, tem_rng *rng, uint32_t *words, size_t count,
                         tem_error *error) {
     const tem_mechanism *m = d->mechanism;
-    const size_t slow = m->ops->slow_draws, most = slow > 0 && slow < count ? slow : count;
+    const size_t slow = mechanism_document_of(m).slow_draws;
+    const size_t most = slow > 0 && slow < count ? slow : count;
     tem_status status = TEM_OK;
     for (size_t done = 0; done < count && status == TEM_OK; done += most) {
         const size_t some = count - done < most ? count - done : most;

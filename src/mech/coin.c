@@ -51,6 +51,11 @@ static listed_output entry(const law_form *f, const output_list *list, uint32_t 
     return (listed_output){((const uint32_t *)list->entries)[i], of_height(s->heights[0])};
 }
 
+static proposed_output propose(const law_form *f, uint32_t w, const output_list *list, uint32_t y) {
+    const bool is_kept = *(const uint32_t *)list->entries == y;
+    return (proposed_output){pair(f, w, y), is_kept};
+}
+
 static double height(const coin_state *s, bool is_kept) {
     return ldexp((double)s->heights[!is_kept], -FALLOFF_TOP_BITS);
 }
@@ -68,20 +73,22 @@ static void column(const law_form *f, uint32_t y, uint32_t first, uint32_t count
 }
 
 static const law_form_ops form_ops = {
-    .pair = pair, .list = list, .entry = entry, .row = row, .column = column};
+    .pair = pair, .list = list, .entry = entry, .propose = propose, .row = row, .column = column};
 
 static u256_wide total_of(const coin_state *s) {
     return s->heights[0] + (u256_wide)(s->count - 1) * s->heights[1];
 }
 
-static void set_form(coin_state *s) {
+/* PRIVACY: with a language model Z differs from word to word, else it is total_of. */
+static void set_form(coin_state *s, bool is_in_context) {
     s->form = (law_form){.ops = &form_ops,
                          .state = s,
                          .weights = &s->weights,
                          .exponent = {.s = s->steps},
                          .bits = FALLOFF_TOP_BITS,
-                         .spread = falloff_loss(s->heights[0], s->heights[1]),
-                         .total = ldexp((double)total_of(s), -FALLOFF_TOP_BITS)};
+                         .spread = falloff_loss(s->heights[0], s->heights[1])};
+    if (!is_in_context)
+        s->form.total = ldexp((double)total_of(s), -FALLOFF_TOP_BITS);
 }
 
 /* ---- setting up ---- */
@@ -117,10 +124,11 @@ static tem_status find_outputs(coin_state *s, const mechanism_setup *setup, tem_
     return status;
 }
 
-/* PRIVACY: epsilon = s, since Z is the same for all inputs. One step is subtracted: it pays for the
- * rounding of h(1), of at most 2^-21. */
-static tem_status choose_heights(coin_state *s, double epsilon, tem_error *error) {
-    const double steps = floor(ldexp(epsilon, FALLOFF_S_BITS)) - 1;
+/* PRIVACY: epsilon = s where Z is the same for all inputs, 2s where it differs. One step is
+ * subtracted: it pays for the rounding of h(1), of at most 2^-21. */
+static tem_status choose_heights(coin_state *s, const mechanism_setup *setup, tem_error *error) {
+    const int bits = setup->is_in_context ? FALLOFF_S_BITS - 1 : FALLOFF_S_BITS;
+    const double steps = floor(ldexp(setup->epsilon, bits)) - 1;
     if (steps >= 1 && steps <= FALLOFF_S_MOST) {
         s->steps = (uint64_t)steps;
         s->heights[0] = (uint64_t)1 << FALLOFF_TOP_BITS;
@@ -129,7 +137,8 @@ static tem_status choose_heights(coin_state *s, double epsilon, tem_error *error
     if (s->heights[1] >= (uint64_t)1 << FALLOFF_LEAST_BITS)
         return TEM_OK;
     return core_fail(error, TEM_ERR_RANGE,
-                     "epsilon must be between 2^-18 and 29 for the mechanism coin");
+                     "epsilon must be between 2^-18 and %d for the mechanism coin",
+                     setup->is_in_context ? 58 : 29);
 }
 
 static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
@@ -139,9 +148,9 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
     if (status == TEM_OK)
         status = find_outputs(s, setup, error);
     if (status == TEM_OK)
-        status = choose_heights(s, setup->epsilon, error);
+        status = choose_heights(s, setup, error);
     if (status == TEM_OK)
-        set_form(s);
+        set_form(s, setup->is_in_context);
     return status;
 }
 
@@ -196,4 +205,7 @@ const mechanism_ops mechanism_coin = {
     .init = init,
     .free = free_state,
     .draw = draw,
+    .claim_in_context =
+        "P(y | w, past) <= exp(epsilon) P(y | w', past) for any two inputs, unknown "
+        "ones included, whatever the past is; exact integers",
     .form = form};

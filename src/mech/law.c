@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Sets out to `weight` times a closeness, times 2^bits of its form. */
-static void set_weight(mpfr_t out, mpfr_t scratch, const closeness *c, uint32_t weight) {
+static void set_weight(mpfr_t out, mpfr_t scratch, const closeness *c, uint64_t weight) {
     mpfr_set_uj(scratch, c->fraction, MPFR_RNDN);
     mpfr_div_2ui(scratch, scratch, EXPONENT_BITS, MPFR_RNDN);
     mpfr_neg(scratch, scratch, MPFR_RNDN);
@@ -26,12 +26,13 @@ static void set_weight(mpfr_t out, mpfr_t scratch, const closeness *c, uint32_t 
         mpfr_add_ui(out, out, c->whole.limb[i], MPFR_RNDN);
     }
     mpfr_mul(out, out, scratch, MPFR_RNDN);
-    mpfr_mul_ui(out, out, weight, MPFR_RNDN);
+    mpfr_set_uj(scratch, weight, MPFR_RNDN); /* exact */
+    mpfr_mul(out, out, scratch, MPFR_RNDN);
 }
 
-/* An unknown word is equally close to all words. */
-static void set_weights(const law_form *f, const space *s, tem_law *law, mpfr_t total,
-                        mpfr_t scratch) {
+/* An unknown word is equally close to all words. values: the weights; NULL: those of the form. */
+static void set_weights(const law_form *f, const uint64_t *values, const space *s, tem_law *law,
+                        mpfr_t total, mpfr_t scratch) {
     const bool is_known = law->word != TEM_NO_WORD;
     const tem_dist unknown = f->exponent.gamma > 0 ? f->exponent.gamma : UINT32_MAX;
     mpfr_set_ui(total, 0, MPFR_RNDN);
@@ -39,7 +40,8 @@ static void set_weights(const law_form *f, const space *s, tem_law *law, mpfr_t 
         const closeness c =
             is_known ? f->ops->pair(f, law->word, y) : (closeness){{{1, 0, 0, 0}}, 0};
         law->distances[y] = is_known ? space_distance(s, law->word, y) : unknown;
-        set_weight(law->probabilities[y], scratch, &c, weights_at(f->weights, y));
+        set_weight(law->probabilities[y], scratch, &c,
+                   values == NULL ? weights_at(f->weights, y) : values[y]);
         mpfr_add(total, total, law->probabilities[y], MPFR_RNDN);
     }
 }
@@ -81,6 +83,11 @@ static tem_law *allocate(uint32_t word, uint32_t count, mpfr_prec_t precision) {
 
 tem_status law_make(const law_form *form, const space *s, uint32_t word, unsigned digits,
                     tem_law **out, tem_error *error) {
+    return law_make_weighed(form, NULL, s, word, digits, out, error);
+}
+
+tem_status law_make_weighed(const law_form *form, const uint64_t *values, const space *s,
+                            uint32_t word, unsigned digits, tem_law **out, tem_error *error) {
     const mpfr_prec_t wanted = (mpfr_prec_t)ceil(digits * 3.3219280948873623) + 48;
     const mpfr_prec_t precision = wanted < 256 ? 256 : wanted;
     tem_law *law = allocate(word, s->count, precision);
@@ -89,7 +96,7 @@ tem_status law_make(const law_form *form, const space *s, uint32_t word, unsigne
     mpfr_t total, scratch;
     mpfr_init2(total, precision);
     mpfr_init2(scratch, precision);
-    set_weights(form, s, law, total, scratch);
+    set_weights(form, values, s, law, total, scratch);
     normalise(law, total, scratch);
     mpfr_clear(scratch);
     mpfr_clear(total);

@@ -26,6 +26,10 @@ struct tem_law {
 tem_status law_make(const law_form *form, const space *s, uint32_t word, unsigned digits,
                     tem_law **out, tem_error *error);
 
+/* The same with other weights, one per word, not all 0: those of a position (context_weights). */
+tem_status law_make_weighed(const law_form *form, const uint64_t *values, const space *s,
+                            uint32_t word, unsigned digits, tem_law **out, tem_error *error);
+
 /* Makes the law of `word` from probabilities that were computed otherwise, one per word. An unknown
  * word is at distance UINT32_MAX from every word. Fails with TEM_ERR_MEMORY. */
 tem_status law_make_from_row(const space *s, uint32_t word, const double *row, tem_law **out,

@@ -41,6 +41,12 @@ typedef struct output_list {
     closeness bound; /* no output outside the list is closer; 0 if the list has all words */
 } output_list;
 
+/* An output that was proposed for an input: its closeness, and whether the list has it. */
+typedef struct proposed_output {
+    closeness closeness;
+    bool is_listed;
+} proposed_output;
+
 typedef struct law_form law_form;
 
 /* Words are ids of the model, never TEM_NO_WORD. Any thread. */
@@ -53,6 +59,9 @@ typedef struct law_form_ops {
 
     /* The entry number i of a list, from 0. Closer outputs come first. */
     listed_output (*entry)(const law_form *f, const output_list *list, uint32_t i);
+
+    /* K(w, y), as `pair` has it, and whether y is in this list, which is that of w. */
+    proposed_output (*propose)(const law_form *f, uint32_t w, const output_list *list, uint32_t y);
 
     /* Set out[i] to K(w, first + i), and to K(first + i, y), with a relative error of at most
      * 2^-48. `column` NULL: the closeness is symmetric, and `row` serves. */

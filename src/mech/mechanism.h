@@ -22,6 +22,8 @@ typedef struct mechanism_setup {
     const char *order_hash;  /* 16 digits of its hash */
     double epsilon;
     double beta, gamma;              /* 0: not given; 0 for mechanisms that do not take gamma */
+    bool is_in_context;              /* a language model weighs the outputs: Z differs from word to
+                                * word. `form` is then the mechanism's K, and the caller draws */
     const uint32_t *weights;         /* NULL: all 1. A word with the weight 0 must never be drawn; a
                                 * mechanism that takes no weights looks at nothing else in them.
                                 * Not there after init: weights_init copies them */
@@ -90,6 +92,10 @@ typedef struct mechanism_ops {
     /* The number of draws that take some tens of milliseconds together. After this many draws the
      * caller asks whether to go on. 0: all draws are quick. */
     size_t slow_draws;
+
+    /* The guarantee with a language model, as one sentence. Only for a mechanism with a form whose
+     * `init` heeds is_in_context. NULL: it takes no language model. */
+    const char *claim_in_context;
 
     /* Writes the unit of epsilon. NULL instead of a function: it is that of the properties, of the
      * model's metric. */

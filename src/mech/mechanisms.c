@@ -115,6 +115,8 @@ const char *mechanism_fault(const mechanism_ops *ops) {
         return "it does not say which epsilon it takes";
     if ((p->is_exponential || p->takes_weights || p->takes_certificate) && ops->form == NULL)
         return "weights, certificates and an exponential law need a form";
+    if (ops->claim_in_context != NULL && (ops->form == NULL || p->guarantee != TEM_GUARANTEE_EXACT))
+        return "a language model needs a form, and an exact guarantee";
     if (p->law_digits > digits_of_functions(ops))
         return "it cannot compute that many digits of its law";
     if (ops->column != NULL && ops->row == NULL)

@@ -23,6 +23,8 @@ _Static_assert(CERTIFICATE_EXPONENT_MAX == (uint64_t)EXPONENT_MAX_UNITS << EXPON
 /* PRIVACY: a mechanism that does not claim a bound has none. */
 const char *mechanism_why_unbounded(const tem_mechanism *m) {
     const tem_mechanism_properties *p = &m->ops->properties;
+    if (m->context.language != NULL && m->context.language->caveat != NULL)
+        return m->context.language->caveat;
     if (p->guarantee == TEM_GUARANTEE_EXACT)
         return NULL;
     return p->caveat != NULL ? p->caveat : "the mechanism states no bound; use tem or em";
@@ -82,6 +84,29 @@ static tem_status take_numbers(const tem_mechanism_options *o, const tem_mechani
     return TEM_OK;
 }
 
+/* What goes together with a language model, and with words that are never released. */
+static tem_status check_context_options(const tem_mechanism_options *o, const mechanism_ops *ops,
+                                        tem_error *error) {
+    const char *name = ops->properties.name;
+    if (o->language != NULL && ops->claim_in_context == NULL)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "the mechanism %s takes no language model; use tem, em, rank or coin",
+                         name);
+    if (o->language != NULL && (o->weights != NULL || o->certificate != NULL || o->remap != NULL))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a language model weighs the outputs itself: give no weights, certificate "
+                         "or map of the outputs beside it");
+    if (o->never != NULL && ops->form == NULL)
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "the mechanism %s cannot leave out words: build the model without them",
+                         name);
+    if (o->never != NULL && o->certificate != NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a certificate is for its own weights: leave it out, or the words that "
+                         "are never released");
+    return TEM_OK;
+}
+
 /* PRIVACY: refuses an option that the mechanism does not take. Ignoring it would leave the user
  * believing that the option holds. */
 static tem_status check_options(const tem_mechanism_options *o, const mechanism_ops *ops,
@@ -113,7 +138,7 @@ static tem_status check_options(const tem_mechanism_options *o, const mechanism_
                          p->name);
     if (o->certificate != NULL && !p->takes_certificate)
         return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no certificate", p->name);
-    return TEM_OK;
+    return check_context_options(o, ops, error);
 }
 
 /* The s and gamma of the mechanism's law or bound; NULL if it has neither. gamma 0: it has none.
@@ -144,22 +169,30 @@ static tem_status check_made(const tem_mechanism *m, const tem_mechanism_options
     return TEM_OK;
 }
 
-/* Writes down the mechanism's own numbers and its list, for reports. */
-static void describe_numbers(tem_mechanism *m, const double *numbers, const uint8_t *listed) {
+/* Adds 16 digits of the hash of a list of words, one byte per word. */
+static void describe_list(tem_mechanism *m, const char *name, const uint8_t *listed) {
+    const size_t used = strlen(m->numbers);
+    unsigned char hash[CORE_HASH_BYTES];
+    char hex[2 * CORE_HASH_BYTES + 1];
+    if (listed == NULL)
+        return;
+    core_hash256(listed, m->count, hash);
+    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
+    snprintf(m->numbers + used, sizeof m->numbers - used, "%s%s=%.16s", used > 0 ? ", " : "", name,
+             hex);
+}
+
+/* Writes down the mechanism's own numbers and lists, for reports. */
+static void describe_numbers(tem_mechanism *m, const double *numbers,
+                             const tem_mechanism_options *o) {
     const tem_parameter *p = m->ops->properties.parameters;
     size_t used = 0;
     for (size_t i = 0; p[i].name != NULL && used < sizeof m->numbers; i++)
         if (is_own_number(p[i].name))
             used += (size_t)snprintf(m->numbers + used, sizeof m->numbers - used, "%s%s=%.10g",
                                      used > 0 ? ", " : "", p[i].name, numbers[i]);
-    if (listed == NULL || used >= sizeof m->numbers)
-        return;
-    unsigned char hash[CORE_HASH_BYTES];
-    char hex[2 * CORE_HASH_BYTES + 1];
-    core_hash256(listed, m->count, hash);
-    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
-    snprintf(m->numbers + used, sizeof m->numbers - used, "%slist=%.16s", used > 0 ? ", " : "",
-             hex);
+    describe_list(m, "list", o->listed);
+    describe_list(m, "never", o->never);
 }
 
 /* Writes 16 digits of the hash of the order, if there is one. */
@@ -171,6 +204,23 @@ static void describe_order(const tem_model *model, char digits[17]) {
     sodium_bin2hex(digits, 17, hash, 8);
 }
 
+/* The weights of the options, 0 for words that are never released.
+ * PRIVACY: they are public, and the same for every input, as those of excluded words are. */
+static tem_status output_weights(tem_mechanism *m, const uint32_t *given, const uint8_t *never,
+                                 uint32_t **out, tem_error *error) {
+    m->has_never = never != NULL;
+    if (never == NULL)
+        return model_output_weights(m->model, given, out, error);
+    uint32_t *own = core_alloc(m->count, sizeof *own);
+    if (own == NULL)
+        return core_fail_memory(error);
+    for (uint32_t y = 0; y < m->count; y++)
+        own[y] = never[y] != 0 ? 0 : given != NULL ? given[y] : 1;
+    const tem_status status = model_output_weights(m->model, own, out, error);
+    core_free(own);
+    return status;
+}
+
 /* Sets up the state with s, gamma and weights: those of the certificate if the options name one,
  * otherwise those that the mechanism derives from epsilon by the theorem. */
 static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
@@ -179,7 +229,7 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
     tem_status status = take_numbers(o, &m->ops->properties, numbers, error);
     if (status != TEM_OK)
         return status;
-    describe_numbers(m, numbers, o->listed);
+    describe_numbers(m, numbers, o);
     char order_hash[17] = "";
     describe_order(m->model, order_hash);
     mechanism_setup setup = {.space = &m->model->space,
@@ -189,6 +239,7 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
                              .epsilon = o->epsilon,
                              .beta = o->beta,
                              .gamma = o->gamma,
+                             .is_in_context = o->language != NULL,
                              .parameters = m->ops->properties.parameters,
                              .numbers = numbers,
                              .listed = o->listed};
@@ -205,7 +256,7 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
         given = o->certificate->weights;
     }
     uint32_t *outputs = NULL;
-    status = model_output_weights(m->model, given, &outputs, error);
+    status = output_weights(m, given, o->never, &outputs, error);
     setup.weights = outputs;
     if (status == TEM_OK)
         status = m->ops->init(m->state, &setup, &m->beta, error);
@@ -234,6 +285,39 @@ static tem_status take_remap(tem_mechanism *m, const uint32_t *remap, tem_error 
     return TEM_OK;
 }
 
+/* PRIVACY: a language model says what it is for: with another vocabulary its weights would be those
+ * of other words, and excluded words could weigh something. */
+static tem_status take_language(tem_mechanism *m, const tem_language *language, tem_error *error) {
+    unsigned char outputs[CORE_HASH_BYTES];
+    if (language == NULL)
+        return TEM_OK;
+    model_outputs_hash(m->model, outputs);
+    if (memcmp(outputs, language->outputs, sizeof outputs) != 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the language model is for other words than those of the model, or for "
+                         "other excluded words");
+    const tem_status status =
+        language->ops->check == NULL ? TEM_OK : language->ops->check(language->state, error);
+    if (status == TEM_OK)
+        m->context = (word_context){.form = m->ops->form(m->state), .language = language};
+    return status;
+}
+
+/* What a mechanism is with a language model: its law is no longer one of the word alone. */
+static void describe_context(tem_mechanism *m) {
+    if (m->context.language == NULL)
+        return;
+    m->in_context = *m->properties;
+    m->in_context.claim = m->ops->claim_in_context;
+    m->in_context.caveat = m->context.language->caveat;
+    if (m->in_context.caveat != NULL)
+        m->in_context.guarantee = TEM_GUARANTEE_OTHER;
+    m->in_context.law_digits = 0;
+    m->in_context.is_exponential = m->in_context.has_form = 0;
+    m->in_context.takes_weights = m->in_context.takes_certificate = 0;
+    m->properties = &m->in_context;
+}
+
 /* Names the mechanism that may be meant, or all. */
 static tem_status refuse_name(const char *typed, tem_error *error) {
     char names[sizeof error->message - 32] = "";
@@ -258,8 +342,10 @@ tem_status mechanism_create(const tem_model *model, const tem_mechanism_options 
     if (ops == NULL)
         return refuse_name(options->mechanism, error);
     const tem_status status = mechanism_make(model, ops, options, mechanism, error);
-    if (status == TEM_OK)
+    if (status == TEM_OK) {
         (*mechanism)->properties = mechanism_properties(ops);
+        describe_context(*mechanism);
+    }
     return status;
 }
 
@@ -291,6 +377,8 @@ tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
     status = m->state == NULL ? core_fail_memory(error) : init_state(m, options, error);
     if (status == TEM_OK)
         status = take_remap(m, options->remap, error);
+    if (status == TEM_OK)
+        status = take_language(m, options->language, error);
     if (status != TEM_OK) {
         mechanism_free(m);
         return status;
@@ -310,7 +398,8 @@ void mechanism_free(tem_mechanism *m) {
 }
 
 const law_form *mechanism_form(const tem_mechanism *m) {
-    return m->ops->form == NULL || m->remap != NULL ? NULL : m->ops->form(m->state);
+    const bool is_own = m->remap == NULL && m->context.language == NULL;
+    return m->ops->form == NULL || !is_own ? NULL : m->ops->form(m->state);
 }
 
 bool mechanism_is_exponential(const tem_mechanism *m) {
@@ -366,6 +455,8 @@ static double largest_term(const law_form *f, uint32_t word) {
 static double moved_mass(const tem_mechanism *m, const law_form *form) {
     if (m->ops->properties.takes_gamma || form->exponent.gamma == 0)
         return 0;
+    if (m->context.language != NULL)
+        return 1; /* no probability moves by more; a language model may make any word likely */
     const exponent *e = &form->exponent;
     double least = INFINITY;
     for (uint32_t id = 0; id < m->count; id++)
@@ -428,7 +519,7 @@ bool mechanism_has_word(const tem_mechanism *m, uint32_t word) {
     return word < m->count || word == TEM_NO_WORD;
 }
 
-/* Whether the words exist and none is excluded, whatever the mechanism did. */
+/* Whether the words exist and none is excluded or never released, whatever the mechanism did. */
 static bool are_outputs(const tem_mechanism *m, const uint32_t *out, size_t count) {
     uint32_t largest = 0;
     for (size_t i = 0; i < count; i++)
@@ -436,11 +527,38 @@ static bool are_outputs(const tem_mechanism *m, const uint32_t *out, size_t coun
     bool excluded = false;
     for (size_t i = 0; i < count && largest < m->count && m->model->excluded_count > 0; i++)
         excluded |= model_is_excluded(m->model, out[i]);
+    for (size_t i = 0; i < count && largest < m->count && m->has_never; i++)
+        excluded |= weights_at(m->ops->form(m->state)->weights, out[i]) == 0;
     return count == 0 || (largest < m->count && !excluded);
 }
 
 bool mechanism_depends_on_past(const tem_mechanism *m) {
-    return m->ops->draw_next != NULL;
+    return m->ops->draw_next != NULL || m->context.language != NULL;
+}
+
+mechanism_document mechanism_document_of(const tem_mechanism *m) {
+    const mechanism_ops *own = m->ops;
+    if (m->context.language == NULL)
+        return (mechanism_document){own->past_words, own->document_bytes, own->slow_draws};
+    const language_ops *ops = m->context.language->ops;
+    return (mechanism_document){ops->past_words, ops->document_bytes, ops->slow_draws};
+}
+
+tem_status mechanism_begin(const tem_mechanism *m, void *document, tem_error *error) {
+    const tem_language *language = m->context.language;
+    if (language != NULL)
+        return language->ops->begin == NULL
+                   ? TEM_OK
+                   : language->ops->begin(language->state, document, error);
+    return m->ops->begin == NULL ? TEM_OK : m->ops->begin(m->state, document, error);
+}
+
+void mechanism_end(const tem_mechanism *m, void *document) {
+    const tem_language *language = m->context.language;
+    if (language != NULL && language->ops->end != NULL)
+        language->ops->end(language->state, document);
+    else if (language == NULL && m->ops->end != NULL)
+        m->ops->end(m->state, document);
 }
 
 tem_status mechanism_check_independent(const tem_mechanism *m, const char *remedy,
@@ -449,9 +567,10 @@ tem_status mechanism_check_independent(const tem_mechanism *m, const char *remed
         return TEM_OK;
     return core_fail(
         error, TEM_ERR_UNSUPPORTED,
-        "the mechanism %s draws each word by the words that its document shows before, "
+        "the mechanism %s%s draws each word by the words that its document shows before, "
         "so %s",
-        m->ops->properties.name, remedy);
+        m->ops->properties.name, m->context.language != NULL ? " with a language model" : "",
+        remedy);
 }
 
 static tem_status refuse_drawn(const tem_mechanism *m, tem_error *error) {
@@ -463,7 +582,10 @@ tem_status mechanism_draw_next(const tem_mechanism *m, void *document, const rel
                                tem_rng *rng, uint32_t *word, tem_error *error) {
     if (!mechanism_has_word(m, *word))
         return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
-    const tem_status status = m->ops->draw_next(m->state, document, past, *word, rng, word, error);
+    const tem_status status =
+        m->context.language != NULL
+            ? context_draw(&m->context, document, past, *word, rng, word, error)
+            : m->ops->draw_next(m->state, document, past, *word, rng, word, error);
     return status == TEM_OK && !are_outputs(m, word, 1) ? refuse_drawn(m, error) : status;
 }
 
@@ -520,8 +642,57 @@ tem_status mechanism_row(const tem_mechanism *m, uint32_t word, double *probabil
                : status;
 }
 
+tem_status mechanism_row_after(const tem_mechanism *m, void *document, const released_past *past,
+                               uint32_t word, double *probabilities, tem_error *error) {
+    uint64_t *values = core_alloc(m->count, sizeof *values);
+    const tem_status status = values == NULL
+                                  ? core_fail_memory(error)
+                                  : context_weights(&m->context, document, past, values, error);
+    if (status == TEM_OK)
+        law_row_weighed(m->context.form, values, word, probabilities);
+    core_free(values);
+    return status;
+}
+
+/* Sets the values after a past, in a document of its own. */
+static tem_status weights_after(const tem_mechanism *m, const uint32_t *words, size_t count,
+                                uint64_t *values, tem_error *error) {
+    const mechanism_document needs = mechanism_document_of(m);
+    const size_t seen = count < needs.past_words ? count : needs.past_words;
+    const released_past past = {
+        .words = seen > 0 ? words + (count - seen) : NULL, .count = seen, .before = count - seen};
+    void *document = core_alloc_zero(1, needs.bytes + 1);
+    if (document == NULL)
+        return core_fail_memory(error);
+    tem_status status = mechanism_begin(m, document, error);
+    if (status == TEM_OK)
+        status = context_weights(&m->context, document, &past, values, error);
+    mechanism_end(m, document);
+    core_free(document);
+    return status;
+}
+
+tem_status mechanism_law_after(const tem_mechanism *m, const uint32_t *past, size_t count,
+                               uint32_t word, unsigned digits, tem_law **law, tem_error *error) {
+    if (m->context.language == NULL)
+        return core_fail(
+            error, TEM_ERR_ARGUMENT,
+            "the mechanism has no language model: its law is the same after all words");
+    for (size_t i = 0; i < count; i++)
+        if (past[i] >= m->count)
+            return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    uint64_t *values = core_alloc(m->count, sizeof *values);
+    tem_status status =
+        values == NULL ? core_fail_memory(error) : weights_after(m, past, count, values, error);
+    if (status == TEM_OK)
+        status =
+            law_make_weighed(m->context.form, values, &m->model->space, word, digits, law, error);
+    core_free(values);
+    return status;
+}
+
 bool mechanism_has_columns(const tem_mechanism *m) {
-    if (m->remap != NULL)
+    if (m->remap != NULL || mechanism_depends_on_past(m))
         return false;
     return m->ops->form != NULL ? m->ops->form(m->state)->total > 0 : m->ops->column != NULL;
 }

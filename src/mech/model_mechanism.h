@@ -2,20 +2,25 @@
 #ifndef MECH_MODEL_MECHANISM_H
 #define MECH_MODEL_MECHANISM_H
 
-#include "mech/mechanism.h"
+#include "mech/context.h"
+#include "mech/law.h"
 #include "model/model.h"
 
 struct tem_mechanism {
     const tem_model *model;
     const mechanism_ops *ops;
-    const tem_mechanism_properties *properties; /* of ops; of the table: mechanism_properties */
+    const tem_mechanism_properties *properties; /* of ops; of the table: mechanism_properties; or
+                                                 * `in_context` */
     void *state;                                /* state_bytes of ops, set up by ops->init */
     double epsilon, beta;
     uint32_t count;       /* words */
     bool has_own_weights; /* the caller gave weights */
+    bool has_never;       /* the caller named words that are never released */
     uint32_t *remap;      /* the word that replaces each drawn word; NULL: none */
     char remap_hash[65];  /* or "" */
-    char numbers[160];    /* as in tem_mechanism_info */
+    word_context context; /* language NULL: the law of a word is the same everywhere */
+    tem_mechanism_properties in_context; /* what the mechanism is with that language model */
+    char numbers[160];                   /* as in tem_mechanism_info */
     /* The source of s, gamma and weights. Its hash is "" if there is no certificate. */
     tem_certificate_info certificate;
 };
@@ -53,8 +58,22 @@ bool mechanism_depends_on_past(const tem_mechanism *mechanism);
 tem_status mechanism_check_independent(const tem_mechanism *mechanism, const char *remedy,
                                        tem_error *error);
 
-/* Draws for one word of a document, by mechanism_ops.draw_next, which the mechanism must have, with
- * the checks of mechanism_draw. */
+/* What a document needs; 0 where the law of a word is the same everywhere, but for slow_draws. */
+typedef struct mechanism_document {
+    size_t past_words; /* of the past a draw sees so many */
+    size_t bytes;      /* of the state, which is zeroed before begin and erased after end */
+    size_t slow_draws; /* as mechanism_ops has it */
+} mechanism_document;
+
+mechanism_document mechanism_document_of(const tem_mechanism *mechanism);
+
+/* Begin and end a document, as mechanism_ops has it. They do nothing where the law of a word is the
+ * same everywhere. */
+tem_status mechanism_begin(const tem_mechanism *mechanism, void *document, tem_error *error);
+void mechanism_end(const tem_mechanism *mechanism, void *document);
+
+/* Draws for one word of a document of a mechanism that depends on the past, with the checks of
+ * mechanism_draw. */
 tem_status mechanism_draw_next(const tem_mechanism *mechanism, void *document,
                                const released_past *past, tem_rng *rng, uint32_t *word,
                                tem_error *error);
@@ -66,8 +85,8 @@ tem_status mechanism_draw_next(const tem_mechanism *mechanism, void *document,
  * which mechanism it has. */
 const char *mechanism_why_unbounded(const tem_mechanism *m);
 
-/* The form of the mechanism's law (law_form.h), or NULL: it has another law, or a map that changes
- * it. */
+/* The form of the mechanism's law (law_form.h), or NULL: it has another law, or a map or a language
+ * model that changes it. */
 const law_form *mechanism_form(const tem_mechanism *mechanism);
 
 /* Whether the law is that of `tem`: a_y exp(-s min(d, gamma)) / Z. */
@@ -83,6 +102,18 @@ tem_status mechanism_check_exponential(const tem_mechanism *mechanism, tem_error
  * compute the law of the mechanism, TEM_ERR_MEMORY. Any thread. */
 tem_status mechanism_row(const tem_mechanism *mechanism, uint32_t word, double *probabilities,
                          tem_error *error);
+
+/* The same after a past, for a mechanism with a language model; `document` as for
+ * mechanism_draw_next. Its number `word` is the probability that the word stays. Fails as the
+ * language model does. */
+tem_status mechanism_row_after(const tem_mechanism *mechanism, void *document,
+                               const released_past *past, uint32_t word, double *probabilities,
+                               tem_error *error);
+
+/* The law of `word` in a document that shows `past`, as tem_law_create_after in tem_account.h has
+ * it. The caller has checked the arguments but for the words. */
+tem_status mechanism_law_after(const tem_mechanism *mechanism, const uint32_t *past, size_t count,
+                               uint32_t word, unsigned digits, tem_law **law, tem_error *error);
 
 /* Whether mechanism_column can be called: the columns of the law need no pass over all rows. */
 bool mechanism_has_columns(const tem_mechanism *mechanism);

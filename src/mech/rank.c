@@ -29,6 +29,7 @@ typedef struct rank_state {
     falloff falloff;
     weights weights;
     uint32_t heaviest; /* the largest weight; 0: all outputs weigh the same */
+    bool z_differs;    /* from word to word: they do not, or a language model weighs them */
     law_form form;
     char order_hash[17];
 } rank_state;
@@ -60,6 +61,12 @@ static listed_output entry(const law_form *f, const output_list *list, uint32_t 
     return (listed_output){order_word(s->order, w, i), of_rank(s, i)};
 }
 
+static proposed_output propose(const law_form *f, uint32_t w, const output_list *list, uint32_t y) {
+    const rank_state *s = f->state;
+    const uint32_t rank = order_rank(s->order, w, y);
+    return (proposed_output){of_rank(s, rank), rank < list->count};
+}
+
 static double height(const rank_state *s, uint32_t rank) {
     return rank == ORDER_NONE ? 0 : ldexp((double)s->falloff.heights[rank], -FALLOFF_TOP_BITS);
 }
@@ -82,7 +89,7 @@ static void column(const law_form *f, uint32_t y, uint32_t first, uint32_t count
 }
 
 static const law_form_ops form_ops = {
-    .pair = pair, .list = list, .entry = entry, .row = row, .column = column};
+    .pair = pair, .list = list, .entry = entry, .propose = propose, .row = row, .column = column};
 
 static void set_form(rank_state *s) {
     s->form = (law_form){.ops = &form_ops,
@@ -92,7 +99,7 @@ static void set_form(rank_state *s) {
                          .bits = FALLOFF_TOP_BITS,
                          .spread = falloff_bound(&s->falloff)};
     /* PRIVACY: Z is the same for all words only if all outputs weigh the same. */
-    if (s->heaviest == 0)
+    if (!s->z_differs)
         s->form.total = ldexp((double)falloff_total(&s->falloff), -FALLOFF_TOP_BITS) *
                         weights_at(&s->weights, s->order->sequence[0]);
 }
@@ -100,7 +107,7 @@ static void set_form(rank_state *s) {
 /* ---- setting up ---- */
 
 /* Finds out whether all outputs weigh the same. */
-static void look_at_weights(rank_state *s) {
+static void look_at_weights(rank_state *s, bool is_in_context) {
     const uint32_t first = weights_at(&s->weights, s->order->sequence[0]);
     bool are_equal = true;
     for (uint32_t i = 0; i < s->order->shape.outputs; i++) {
@@ -110,12 +117,13 @@ static void look_at_weights(rank_state *s) {
     }
     if (are_equal)
         s->heaviest = 0;
+    s->z_differs = !are_equal || is_in_context;
 }
 
 /* PRIVACY: epsilon = s per unit of d_r where H is the same for all inputs, 2s elsewhere. One step
  * is subtracted, as for `tem`. */
 static tem_status choose_s(const rank_state *s, double epsilon, uint64_t *steps, tem_error *error) {
-    const int bits = s->heaviest == 0 ? FALLOFF_S_BITS : FALLOFF_S_BITS - 1;
+    const int bits = s->z_differs ? FALLOFF_S_BITS - 1 : FALLOFF_S_BITS;
     const double scaled = floor(ldexp(epsilon, bits)) - 1;
     if (!(scaled >= 1 && scaled <= FALLOFF_S_MOST))
         return core_fail(error, TEM_ERR_RANGE,
@@ -140,7 +148,7 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
     if (status == TEM_OK)
         status = weights_init(&s->weights, setup->weights, setup->space->count, error);
     if (status == TEM_OK)
-        look_at_weights(s);
+        look_at_weights(s, setup->is_in_context);
     if (status == TEM_OK)
         status = choose_s(s, setup->epsilon, &steps, error);
     if (status == TEM_OK)
@@ -265,5 +273,8 @@ const mechanism_ops mechanism_rank = {
     .init = init,
     .free = free_state,
     .draw = draw,
+    .claim_in_context = "P(y | w, past) <= exp(epsilon d_r(w,w')) P(y | w', past) for known words, "
+                        "and exp(2B) between any two inputs, unknown ones included, whatever the "
+                        "past is; exact integers",
     .unit = unit,
     .form = form};

@@ -35,6 +35,19 @@ static listed_output entry(const law_form *f, const output_list *list, uint32_t 
     return (listed_output){y->id, of_distance(f->state, y->distance)};
 }
 
+/* No word of the list is beyond its bound, and a word that is nearer is in the list. */
+static proposed_output propose(const law_form *f, uint32_t w, const output_list *list, uint32_t y) {
+    const sampler *m = f->state;
+    const tem_neighbour *near = list->entries;
+    const tem_dist distance = space_distance(m->space, w, y);
+    proposed_output found = {of_distance(m, distance), false};
+    if (list->count > 0 && distance > near[list->count - 1].distance)
+        return found;
+    for (uint32_t i = 0; i < list->count; i++)
+        found.is_listed |= near[i].id == y;
+    return found;
+}
+
 static void row(const law_form *f, uint32_t w, uint32_t first, uint32_t count, double *out) {
     _Static_assert(EXPONENT_BITS == 36, "one unit of the exponent is 2^36");
     const sampler *m = f->state;
@@ -48,7 +61,8 @@ static void row(const law_form *f, uint32_t w, uint32_t first, uint32_t count, d
     }
 }
 
-static const law_form_ops ops = {.pair = pair, .list = list, .entry = entry, .row = row};
+static const law_form_ops ops = {
+    .pair = pair, .list = list, .entry = entry, .propose = propose, .row = row};
 
 law_form sampler_form(const sampler *m) {
     const exponent *e = &m->envelopes.exponent;

@@ -84,6 +84,10 @@ static const char exact_claim[] =
     "P(y | w) <= exp(epsilon min(d(w,w'), gamma)) P(y | w') for all words, unknown ones included; "
     "exact integers";
 
+static const char exact_claim_in_context[] =
+    "P(y | w, past) <= exp(epsilon min(d(w,w'), gamma)) P(y | w', past) for all words, unknown "
+    "ones included, and whatever the past is; exact integers";
+
 #define EPSILON                                                                                    \
     .name = "epsilon", .meaning = "the loss per unit of distance", .least = 0x1p-18, .most = 0x1p23
 
@@ -117,6 +121,7 @@ const mechanism_ops mechanism_tem = {
     .init = init_tem,
     .free = free_state,
     .draw = draw,
+    .claim_in_context = exact_claim_in_context,
     .form = form};
 
 const mechanism_ops mechanism_em = {
@@ -134,6 +139,7 @@ const mechanism_ops mechanism_em = {
     .init = init_em,
     .free = free_state,
     .draw = draw,
+    .claim_in_context = exact_claim_in_context,
     .form = form};
 
 const mechanism_ops mechanism_santext = {
@@ -150,4 +156,5 @@ const mechanism_ops mechanism_santext = {
     .init = init_em,
     .free = free_state,
     .draw = draw,
+    .claim_in_context = exact_claim_in_context,
     .form = form};

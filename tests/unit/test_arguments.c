@@ -774,6 +774,12 @@ static void test_mechanisms(void **state) {
     REFUSED(tem_law_create(mechanism, COUNT, 17, &no_law, error));
     REFUSED(tem_law_create(mechanism, 0, 0, &no_law, error));
     REFUSED(tem_law_create(mechanism, 0, TEM_LAW_DIGITS_MAX + 1, &no_law, error));
+    REFUSED(tem_law_create_after(NULL, NULL, 0, 0, 17, &no_law, error));
+    REFUSED(tem_law_create_after(mechanism, NULL, 1, 0, 17, &no_law, error));
+    REFUSED(tem_law_create_after(mechanism, NULL, 0, 0, 17, NULL, error));
+    REFUSED(tem_law_create_after(mechanism, NULL, 0, COUNT, 17, &no_law, error));
+    REFUSED(tem_law_create_after(mechanism, NULL, 0, 0, 0, &no_law, error));
+    REFUSED(tem_law_create_after(mechanism, NULL, 0, 0, 17, &no_law, error)); /* no context */
     REFUSED(tem_law_decimal(NULL, 0, 17, text, sizeof text, error));
     REFUSED(tem_law_decimal(law, 0, 17, NULL, sizeof text, error));
     REFUSED(tem_law_decimal(law, COUNT, 17, text, sizeof text, error));
@@ -977,6 +983,7 @@ static void test_nothing_given(void **state) {
     assert_int_equal(tem_model_is_excluded(NULL, 0), 0);
     assert_int_equal(tem_rng_is_private(NULL), 0);
     assert_null(tem_mechanism_weights(NULL));
+    assert_null(tem_mechanism_language(NULL));
     assert_true(tem_law_probability(NULL, 0) <= 0 && tem_law_distance(NULL, 0) == UINT32_MAX);
     assert_true(isnan(tem_law_entropy(NULL)) && isnan(tem_law_support(NULL)));
     assert_int_equal(tem_certificate_is_for(NULL, model), 0);
