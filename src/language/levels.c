@@ -233,7 +233,7 @@ static void add_level(const levels_rows *rows, uint32_t row, uint64_t factor,
                                                          .sums = rows->sums + first};
 }
 
-static tem_status position(const void *state, void *document, const released_past *past,
+tem_status levels_position(const void *state, void *document, const released_past *past,
                            position_weights *at, tem_error *error) {
     const levels *l = state;
     uint32_t h = 0, pair = 0;
@@ -267,7 +267,7 @@ static uint32_t find_entry(const language_level *level, uint32_t number) {
 }
 
 /* PRIVACY: factors alone, as in the total: the weights of all outputs add up to it. */
-static uint64_t weight(const position_weights *at, uint32_t y) {
+uint64_t levels_weight(const position_weights *at, uint32_t y) {
     const levels *l = at->state;
     const uint32_t number = l->numbers[y];
     if (number == LEVELS_NONE)
@@ -282,10 +282,10 @@ static uint64_t weight(const position_weights *at, uint32_t y) {
     return sum;
 }
 
-static void weigh_many(const position_weights *at, const uint32_t *ids, uint32_t count,
-                       uint64_t *out) {
+void levels_weights(const position_weights *at, const uint32_t *ids, uint32_t count,
+                    uint64_t *out) {
     for (uint32_t i = 0; i < count; i++)
-        out[i] = weight(at, ids[i]);
+        out[i] = levels_weight(at, ids[i]);
 }
 
 /* ----------------------------------------------------------------- draws -- */
@@ -306,7 +306,7 @@ static uint32_t draw_from(const language_level *level, tem_rng *rng) {
     return level->numbers[low];
 }
 
-static uint32_t draw_base(const position_weights *at, tem_rng *rng) {
+uint32_t levels_draw_base(const position_weights *at, tem_rng *rng) {
     const levels *l = at->state;
     return alias_draw(&l->e1_draw, rng);
 }
@@ -322,25 +322,10 @@ static uint32_t draw_number(const position_weights *at, tem_rng *rng) {
             return draw_from(level, rng);
         target -= part;
     }
-    return draw_base(at, rng);
+    return levels_draw_base(at, rng);
 }
 
-static uint32_t draw(const position_weights *at, tem_rng *rng) {
+uint32_t levels_draw(const position_weights *at, tem_rng *rng) {
     const levels *l = at->state;
     return l->ids[draw_number(at, rng)];
 }
-
-static void free_state(void *state) {
-    levels_free(state);
-    core_free(state);
-}
-
-const language_ops levels_ops = {
-    .past_words = LEVELS_PAST,
-    .free = free_state,
-    .position = position,
-    .weight = weight,
-    .weights = weigh_many,
-    .draw = draw,
-    .draw_base = draw_base,
-};

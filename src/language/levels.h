@@ -89,10 +89,15 @@ bool levels_row_is_valid(const levels *l, enum levels_kind kind, uint32_t row);
 /* Checks all rows. TEM_ERR_DAMAGED, TEM_ERR_CANCELLED. */
 tem_status levels_check(const levels *l, const tem_run *run, tem_error *error);
 
-/* The language model of these tables: the state is a `levels`. A position has the level of h before
- * that of (g, h), each only if it has successors, and in place[0] and place[1] the rows of both, or
- * LEVELS_NONE: whoever keeps sums per history takes these for their names. `free` frees the tables
- * and the levels. */
-extern const language_ops levels_ops;
+/* The functions of language_ops over these tables; the state is a `levels`, or begins with one. A
+ * position has the level of h before that of (g, h), each only if it has successors, and in
+ * place[0] and place[1] the rows of both, or LEVELS_NONE: whoever keeps sums per history takes
+ * these for their names. */
+tem_status levels_position(const void *state, void *document, const released_past *past,
+                           position_weights *at, tem_error *error);
+uint64_t levels_weight(const position_weights *at, uint32_t y);
+void levels_weights(const position_weights *at, const uint32_t *ids, uint32_t count, uint64_t *out);
+uint32_t levels_draw(const position_weights *at, tem_rng *rng);
+uint32_t levels_draw_base(const position_weights *at, tem_rng *rng);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tem_attack.h"
 #include "tem_bag.h"
 #include "tem_compare.h"
+#include "tem_language.h"
 #include "tem_picture.h"
 #include "tem_report.h"
 #include "tem_train.h"
@@ -1304,6 +1305,62 @@ static void test_training(void **state) {
     unlink(edges);
 }
 
+static tem_language *make_language(void) {
+    const char *const paths[] = {never};
+    tem_ngram *g = NULL;
+    tem_language *made = NULL;
+    FILE *file = fopen(never, "w");
+    assert_true(file != NULL && fputs("a b a\n", file) >= 0 && fclose(file) == 0);
+    assert_int_equal(tem_ngram_train(model, paths, 1, 2, NULL, &g, NULL), TEM_OK);
+    unlink(never);
+    REFUSED(tem_language_make(NULL, NULL, NULL, &made, error));
+    REFUSED(tem_language_make(g, NULL, NULL, NULL, error));
+    assert_int_equal(tem_language_make(g, NULL, NULL, &made, NULL), TEM_OK);
+    tem_run run = {0};
+    tem_language_options options = {0};
+    tem_language *none = NULL;
+    NEWER(run, tem_language_make(g, NULL, &run, &none, error));
+    NEWER(options, tem_language_make(g, &options, NULL, &none, error));
+    assert_null(none);
+    tem_ngram_free(g);
+    return made;
+}
+
+static void test_language_calls(void **state) {
+    (void)state;
+    tem_language *made = make_language(), *none = NULL;
+    tem_language_evaluation evaluation = {.words = 7};
+    tem_language_info info;
+    tem_run run = {0};
+    REFUSED(tem_language_open(NULL, never, &none, error));
+    REFUSED(tem_language_open(model, NULL, &none, error));
+    REFUSED(tem_language_open(model, never, NULL, error));
+    REFUSED(tem_language_save(NULL, never, TEM_OVERWRITE, NULL, error));
+    REFUSED(tem_language_save(made, NULL, TEM_OVERWRITE, NULL, error));
+    NEWER(run, tem_language_save(made, never, TEM_OVERWRITE, &run, error));
+    REFUSED(tem_language_verify(NULL, NULL, error));
+    NEWER(run, tem_language_verify(made, &run, error));
+    REFUSED(tem_language_trust(NULL, NULL, error));
+    REFUSED(tem_language_evaluate(NULL, model, never, NULL, &evaluation, error));
+    REFUSED(tem_language_evaluate(made, NULL, never, NULL, &evaluation, error));
+    REFUSED(tem_language_evaluate(made, model, NULL, NULL, &evaluation, error));
+    REFUSED(tem_language_evaluate(made, model, never, NULL, NULL, error));
+    NEWER(run, tem_language_evaluate(made, model, never, &run, &evaluation, error));
+    assert_true(none == NULL && evaluation.words == 7);
+    memset(&info, 0x55, sizeof info);
+    tem_language_get_info(made, &info);
+    assert_true(info.order == 2 && is_zero(info.reserved, sizeof info.reserved));
+    tem_language_get_info(NULL, &info);
+    tem_language_get_info(made, NULL);
+    assert_true(is_zero(&info, sizeof info));
+    assert_string_equal(tem_language_origin(NULL), "");
+    assert_string_equal(tem_language_license(NULL), "");
+    assert_false(tem_language_is_trusted(NULL));
+    tem_language_trust_own(NULL);
+    tem_language_free(made);
+    tem_language_free(NULL);
+}
+
 static void test_newer_attacks(void **state) {
     (void)state;
     const char *const paths[] = {never};
@@ -1785,6 +1842,7 @@ int main(void) {
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_newer_learning),
+        cmocka_unit_test(test_language_calls),
         cmocka_unit_test(test_newer_attacks),
         cmocka_unit_test(test_newer_statistics),
         cmocka_unit_test(test_comparing),

@@ -148,7 +148,7 @@ static position_weights after(const levels *l, uint32_t g, uint32_t h) {
             words[count++] = RELEASED_PUNCTUATION;
     }
     past.count = count;
-    assert_int_equal(levels_ops.position(l, NULL, &past, &at, NULL), TEM_OK);
+    assert_int_equal(levels_position(l, NULL, &past, &at, NULL), TEM_OK);
     return at;
 }
 
@@ -171,7 +171,7 @@ static uint32_t draw_by(const position_weights *at, uint64_t first, uint64_t sec
     const uint64_t words[] = {first, second, second, second};
     tem_rng rng;
     rng_init_tape(&rng, words, 4, end_of_tape, NULL);
-    return levels_ops.draw(at, &rng);
+    return levels_draw(at, &rng);
 }
 
 /* Both edges of every entry lead to it, so e values of the sum do. `start`: a value of the first
@@ -206,7 +206,7 @@ static void check_levels(const position_weights *at) {
     const uint64_t zeros[4] = {0};
     tem_rng rng;
     rng_init_tape(&rng, zeros, 4, end_of_tape, NULL);
-    const uint32_t alone = l->ids[levels_ops.draw_base(at, &rng)];
+    const uint32_t alone = l->ids[levels_draw_base(at, &rng)];
     assert_int_equal(draw_by(at, word_for(start, at->total), 0), alone);
     assert_int_equal(draw_by(at, word_for(at->total - 1, at->total), 0), alone);
 }
@@ -221,9 +221,9 @@ static void check_position(const levels *l, uint32_t g, uint32_t h) {
         fail_msg("the draw took more random words than it needs");
     for (uint32_t y = 0; y < WORDS; y++)
         ids[y] = WORDS - 1 - y;
-    levels_ops.weights(&at, ids, WORDS, many);
+    levels_weights(&at, ids, WORDS, many);
     for (uint32_t y = 0; y < WORDS; y++) {
-        const uint64_t weight = levels_ops.weight(&at, y);
+        const uint64_t weight = levels_weight(&at, y);
         assert_true(weight == defined(l, g, h, y));
         assert_int_equal(many[WORDS - 1 - y], weight);
         assert_int_equal(weight == 0, is_excluded(y));
@@ -272,9 +272,9 @@ static void test_draws_follow_the_weights(void **state) {
         double square = 0;
         unsigned bins = 0;
         for (int d = 0; d < DRAWS; d++)
-            counts[levels_ops.draw(&at, &rng)]++;
+            counts[levels_draw(&at, &rng)]++;
         for (uint32_t y = 0; y < WORDS; y++) {
-            const double p = (double)levels_ops.weight(&at, y) / (double)at.total;
+            const double p = (double)levels_weight(&at, y) / (double)at.total;
             const double expected = p * DRAWS, off = (double)counts[y] - expected;
             bins += expected >= 20;
             square += expected >= 20 ? off * off / expected : 0;
@@ -314,7 +314,7 @@ static void check_wanted(const levels *l, const tem_ngram *g, const levels_setti
         sum += is_excluded(y) ? 0 : wanted(g, settings, u, v, y);
     for (uint32_t y = 0; y < WORDS; y++) {
         const double p = is_excluded(y) ? 0 : wanted(g, settings, u, v, y) / sum;
-        const double q = (double)levels_ops.weight(&at, y) / (double)at.total;
+        const double q = (double)levels_weight(&at, y) / (double)at.total;
         if (!(fabs(q - p) <= 0.01 * p))
             fail_msg("%g instead of %g", q, p);
     }
@@ -354,7 +354,7 @@ static uint32_t row_after(const levels *l, const uint32_t *words, size_t count, 
                           uint32_t *pair) {
     const released_past past = {.words = words, .count = count, .before = before};
     position_weights at = {.state = l};
-    assert_int_equal(levels_ops.position(l, NULL, &past, &at, NULL), TEM_OK);
+    assert_int_equal(levels_position(l, NULL, &past, &at, NULL), TEM_OK);
     *pair = (uint32_t)at.place[1];
     return (uint32_t)at.place[0];
 }
