@@ -79,7 +79,7 @@ static tem_status position_after(const tem_language *language, unsigned past,
     return language->ops->position(language->state, NULL, &before, at, NULL);
 }
 
-/* Whether both give all words the same weights, but for positions that are refused if may_refuse. */
+/* Whether both give all words the same weights. may_refuse: or refuse the position. */
 static bool agree(const tem_language *one, const tem_language *other, bool may_refuse) {
     for (unsigned past = 0; past < PASTS; past++) {
         position_weights a, b;
