@@ -21,3 +21,17 @@ def xp():
 
 def host(array):
     return array if isinstance(array, numpy.ndarray) else array.get()
+
+
+def quick_product(a, b):
+    """The product of two float32 matrices; on a GPU with 10 bits of each factor (TF32), which is
+    several times as fast."""
+    if MODULE is numpy:
+        return a @ b
+    from cupy._core import _routines_linalg as linalg
+    before = linalg.get_compute_type(numpy.float32)
+    linalg.set_compute_type(numpy.float32, linalg.COMPUTE_TYPE_TF32)
+    try:
+        return a @ b
+    finally:
+        linalg.set_compute_type(numpy.float32, before)

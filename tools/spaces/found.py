@@ -80,14 +80,19 @@ def posteriors(model, columns, places):
     """Yields, from the last position to the first, the posterior of all words: an array with a
     column per text. `columns` has a row of P(y|.) per released word y, and places[i, t] is the row
     of the word at position t of text i."""
-    length = places.shape[1]
-    likely = [xp().ascontiguousarray(columns[xp().asarray(places[:, t])].T) for t in range(length)]
+    likely = [xp().ascontiguousarray(columns[xp().asarray(places[:, t])].T)
+              for t in range(places.shape[1])]
+    return posteriors_of(model, likely)
+
+
+def posteriors_of(model, likely):
+    """The same from the likelihoods of all words at each position: a column per text."""
     before, now = [], xp().broadcast_to(model.single, likely[0].shape)
-    for t in range(length):
-        now = normalised(likely[t] * (model.forward(now) if t else now))
+    for t, like in enumerate(likely):
+        now = normalised(like * (model.forward(now) if t else now))
         before.append(now)
     after = xp().ones_like(now)
-    for t in reversed(range(length)):
+    for t in reversed(range(len(likely))):
         yield t, before[t] * after
         after = normalised(model.backward(after * likely[t]))
 
