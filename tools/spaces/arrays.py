@@ -35,3 +35,17 @@ def quick_product(a, b):
         return a @ b
     finally:
         linalg.set_compute_type(numpy.float32, before)
+
+
+def sparse():
+    """The module of sparse matrices that goes with xp()."""
+    if xp() is numpy:
+        import scipy.sparse
+        return scipy.sparse
+    import cupyx.scipy.sparse
+    return cupyx.scipy.sparse
+
+
+def stable_order(keys):
+    """The order of each row; ties stay as they are. CuPy knows no other order."""
+    return keys.argsort(axis=1, kind="stable") if xp() is numpy else keys.argsort(axis=1)

@@ -10,25 +10,18 @@ on a list of function words.
 A law is an object with blocks(), which yields (first, p): rows of P(y|w) for the words from `first`
 on, as in mechanisms.py.
 """
-import dataclasses
-
 import numpy
 
-from . import laws
-from .arrays import host, xp
+from . import laws, outputs
+from .arrays import host, sparse, xp
 
-SMOOTHING = 30.0  # the bigrams of a word weigh as much as its single words after 30 occurrences
+SMOOTHING = 30.0   # the bigrams of a word weigh as much as its single words after 30 occurrences
 NEAR = (10, 100)
-AT_ONCE = 100     # texts that the attack reads together
-LEAST = 1e-30     # below it a float32 loses digits
-
-
-def sparse():
-    if xp() is numpy:
-        import scipy.sparse
-        return scipy.sparse
-    import cupyx.scipy.sparse
-    return cupyx.scipy.sparse
+LINKED = (10, 30)  # words of a text that is linked to its source
+AT_ONCE = 100      # texts that the attack reads together
+ROWS = 256         # words at once, where a step needs all their cosines
+DRAWN = 300        # of each word, where there is no law
+LEAST = 1e-30      # below it a float32 loses digits
 
 
 def count_bigrams(texts):
@@ -127,37 +120,119 @@ class Columns:
 
 # ----------------------------------------------------------------- measures
 
-@dataclasses.dataclass
+class Scene:
+    """What is the same for all laws: the attacked texts, a row of words for each, all as long; what
+    the attacker knows; the vectors that say which words are near. `candidates` are texts of which
+    one is said to be the source; the first are the attacked ones. `frequencies`, of words, are
+    those that the guess is weighed with: by default those of the attacked texts."""
+
+    def __init__(self, model, vectors, original, is_function, candidates=None, frequencies=None):
+        self.model, self.original, self.content = model, original, ~is_function[original]
+        self.candidates = candidates
+        counted = numpy.bincount(original.ravel(), minlength=model.count)
+        self.frequencies = counted / counted.sum() if frequencies is None else frequencies
+        self.tokens = outputs.Tokens(original.ravel(), model.count)
+        self.vectors, self.words = xp().asarray(vectors), numpy.unique(original)
+        self.near = xp().concatenate([self._nearest(self.words[first:first + ROWS])
+                                      for first in range(0, len(self.words), ROWS)])
+
+    def cosines(self, words):
+        return self.vectors[xp().asarray(words)] @ self.vectors.T
+
+    def _nearest(self, words):
+        cosines = self.cosines(words)
+        cosines[xp().arange(len(words)), xp().asarray(words)] = -2
+        return xp().argsort(-cosines, axis=1)[:, :max(NEAR)]
+
+
 class Words:
-    """What the law does to some words: exact sums over all outputs. Cosines and the nearest words
-    are by the centered unit vectors."""
-    words: numpy.ndarray
-    stays: numpy.ndarray     # N_w
-    support: numpy.ndarray   # S_w
-    near: numpy.ndarray      # a column per number of NEAR: P(y among the nearest, y is not w)
-    cosine: numpy.ndarray    # the mean, w itself included
+    """What a law does to the words of a scene: exact sums over all outputs."""
 
-    @classmethod
-    def of(cls, words):
-        size = len(words)
-        return cls(words, *(numpy.zeros(size) for _ in range(2)), numpy.zeros((size, len(NEAR))),
-                   numpy.zeros(size))
+    def __init__(self, scene):
+        size = len(scene.words)
+        self.scene = scene
+        self.stays, self.support = numpy.zeros(size), numpy.zeros(size)  # N_w, S_w
+        self.near = numpy.zeros((size, len(NEAR)))  # P(y among the nearest, y is not w)
+        self.cosine = numpy.zeros(size)             # the mean, w itself included
 
-    def add(self, first, p, vectors):
-        here = slice(*numpy.searchsorted(self.words, (first, first + len(p))))
-        words = self.words[here]
-        if len(words) == 0:
-            return
-        rows, at = p[xp().asarray(words - first)], xp().arange(len(words))
+    def add(self, first, p):
+        begin, end = numpy.searchsorted(self.scene.words, (first, first + len(p)))
+        if begin < end:
+            self.put(slice(begin, end), p[xp().asarray(self.scene.words[begin:end] - first)])
+
+    def put(self, here, rows):
+        """The rows of the law for some of the words."""
+        words = self.scene.words[here]
         logs = xp().log(xp().maximum(rows, LEAST))
         self.support[here] = host(xp().exp(-(rows * logs).sum(1)))
-        cosines = vectors[xp().asarray(words)] @ vectors.T
-        self.cosine[here] = host((rows * cosines).sum(1))
-        self.stays[here] = host(rows[at, xp().asarray(words)])
-        cosines[at, xp().asarray(words)] = -2
-        order = xp().argsort(-cosines, axis=1)[:, :max(NEAR)]
-        shares = xp().take_along_axis(rows, order, 1)
+        self.cosine[here] = host((rows * self.scene.cosines(words)).sum(1))
+        self.stays[here] = host(rows[xp().arange(len(words)), xp().asarray(words)])
+        shares = xp().take_along_axis(rows, self.scene.near[here], 1)
         self.near[here] = host(xp().stack([shares[:, :k].sum(1) for k in NEAR], 1))
+
+    def describe(self):
+        """The measures over the content words of the texts."""
+        at = numpy.searchsorted(self.scene.words, self.scene.original[self.scene.content])
+        stays, support, cosine = self.stays[at], self.support[at], self.cosine[at]
+        changed = max((1 - stays).sum(), 1e-12)
+        near = self.near[at].sum(0) / changed
+        return {"near10": float(near[0]), "near100": float(near[1]),
+                "cosine_content": float(cosine.mean()),
+                "cosine_changed": float((cosine - stays).sum() / changed),
+                "stays_mean": float(stays.mean()), "stays_median": float(numpy.median(stays)),
+                "stays_95": float(numpy.quantile(stays, 0.95)),
+                "support_median": float(numpy.median(support)),
+                "support_5": float(numpy.quantile(support, 0.05))}
+
+
+def words_drawn(law, scene, seed):
+    """The same from DRAWN draws of each word, for a mechanism whose law is only estimated."""
+    words = Words(scene)
+    for first in range(0, len(scene.words), ROWS):
+        chosen = scene.words[first:first + ROWS]
+        drawn = law.draw(numpy.repeat(chosen, DRAWN), 1000003 * seed + first)
+        cells = xp().repeat(xp().arange(len(chosen)), DRAWN) * scene.model.count + drawn
+        counts = xp().bincount(cells, minlength=len(chosen) * scene.model.count)
+        words.put(slice(first, first + len(chosen)),
+                  (counts.reshape(len(chosen), -1) / DRAWN).astype(numpy.float32))
+    return words
+
+
+class Pairs:
+    """The rows of a law for the words of some pairs, and the loss of each pair: the largest
+    |ln P(y|w) - ln P(y|v)| over all outputs y."""
+
+    def __init__(self, pairs, count):
+        self.pairs = pairs  # {kind: (words, other words)}
+        self.words = numpy.unique(numpy.concatenate([side for pair in pairs.values()
+                                                     for side in pair]))
+        self.rows = xp().empty((len(self.words), count), numpy.float32)
+
+    def add(self, first, p):
+        begin, end = numpy.searchsorted(self.words, (first, first + len(p)))
+        self.rows[begin:end] = p[xp().asarray(self.words[begin:end] - first)]
+
+    def losses(self, outputs):
+        logs = xp().log(self.rows[:, xp().asarray(outputs)])
+        return {kind: numpy.array([float(xp().abs(logs[a] - logs[b]).max()) for a, b in
+                                   zip(*(numpy.searchsorted(self.words, side) for side in pair))])
+                for kind, pair in self.pairs.items()}
+
+
+# ------------------------------------------------------------------ linkage
+
+def linkage(columns, places, candidates):
+    """How often the likeliest of the candidates, by the law, is the source: for each number of
+    LINKED words. Where several are the likeliest, one of them is named at random."""
+    linked, likely = {}, xp().zeros((len(places), len(candidates)))
+    for t in range(min(max(LINKED), candidates.shape[1])):
+        p = columns[xp().asarray(places[:, t])[:, None], xp().asarray(candidates[:, t])[None]]
+        likely += xp().log(xp().maximum(p, LEAST))
+        if t + 1 in LINKED:
+            best = likely >= likely.max(1, keepdims=True) - 1e-3
+            right = best[xp().arange(len(places)), xp().arange(len(places))]
+            linked[f"linked{t + 1}"] = float((right / best.sum(1)).mean())
+    return linked
 
 
 def centred(vectors):
@@ -183,38 +258,46 @@ def interval(hits, content):
     return float(1.96 * numpy.sqrt((rest ** 2).sum()) / content.sum())
 
 
-def describe(words, original, content):
-    """The exact measures over the content words of the text."""
-    at = numpy.searchsorted(words.words, original[content])
-    stays, support, cosine = words.stays[at], words.support[at], words.cosine[at]
-    changed = max((1 - stays).sum(), 1e-12)
-    near = [float(share) for share in words.near[at].sum(0) / changed]
-    return {"near10": near[0], "near100": near[1], "cosine_content": float(cosine.mean()),
-            "cosine_changed": float((cosine - stays).sum() / changed),
-            "stays_mean": float(stays.mean()), "stays_median": float(numpy.median(stays)),
-            "support_median": float(numpy.median(support))}
-
-
-def measure(law, model, vectors, original, is_function, seed=1, released=None):
-    """All measures of a law on texts of equal length. `released` replaces the draw."""
-    count = model.count
-    words = Words.of(numpy.unique(original))
-    vectors = xp().asarray(vectors)
-    frequencies = numpy.bincount(original.ravel(), minlength=count) / original.size
-    guess = laws.BestGuess(model.prior)
-    draws = laws.Draws(original.ravel(), count, seed)
+def guess_of(law, scene, listeners):
+    """Hands the law on to the listeners; returns how often the best guess is right."""
+    guess = laws.BestGuess(scene.model.prior)
     for first, p in law.blocks():
-        words.add(first, p, vectors)
-        draws.add(first, host(p))
         guess.add(first, p, xp().empty_like(p))
-    released = draws.outputs.reshape(original.shape) if released is None else released
-    outputs = numpy.unique(released)
-    columns = Columns(count, outputs)
+        for listener in listeners:
+            listener.add(first, p)
+    return guess.success(scene.frequencies)
+
+
+def measure(law, scene, seeds=(1,), listeners=(), released=None):
+    """All measures of a law: for each seed those of one draw of the texts, beside the exact ones.
+    `released` replaces the draws. A law with a function draw is an estimate: the words are drawn by
+    this function, and the law is what the attacker knows."""
+    words, shape = Words(scene), scene.original.shape
+    draws = outputs.Draws(scene.tokens, [[seed, 1] for seed in seeds])
+    guess = guess_of(law, scene, (words, draws, *listeners))
+    if hasattr(law, "draw"):
+        support, words = words.support, words_drawn(law, scene, 1)
+        words.support = support
+        released = [host(law.draw(scene.original.ravel(), seed)) for seed in seeds]
+    elif released is None:
+        released = [host(part) for part in draws.outputs]
+    released = [part.reshape(shape) for part in released]
+    seen = numpy.unique(numpy.concatenate([part.ravel() for part in released]))
+    columns = Columns(scene.model.count, seen)
     for first, p in law.blocks():
         columns.add(first, p)
-    named = attack(model, columns.finish(), released, outputs)
-    content = ~is_function[original]
-    hits = (named == original) & content
-    return {"found": float(hits.sum() / content.sum()), "interval": interval(hits, content),
-            "guess": guess.success(frequencies), "texts": len(original),
-            "positions": int(content.sum())} | describe(words, original, content)
+    columns = columns.finish()
+    exact = {"guess": guess, "texts": len(scene.original),
+             "positions": int(scene.content.sum())} | words.describe()
+    return [attacked(scene, columns, seen, part) | exact for part in released]
+
+
+def attacked(scene, columns, seen, released):
+    """What an attacker achieves on one draw. `columns` has a row per word of `seen`."""
+    named = attack(scene.model, columns, released, seen)
+    hits = (named == scene.original) & scene.content
+    row = {"found": float(hits.sum() / scene.content.sum()),
+           "interval": interval(hits, scene.content)}
+    if scene.candidates is not None:
+        row |= linkage(columns, numpy.searchsorted(seen, released), scene.candidates)
+    return row

@@ -14,7 +14,7 @@ with a GPU and without one. `accuracy` finds it by SciPy's L-BFGS, as an indepen
 """
 import numpy
 
-from .arrays import host, xp
+from .arrays import host, sparse, xp
 
 # Times half the sum of the squared weights, beside the mean cross entropy; the largest first.
 PENALTIES = [10 ** (1 - step / 2) for step in range(11)]
@@ -62,14 +62,24 @@ def accuracy(train, labels, test, test_labels, penalty):
 
 class Loss:
     """The same loss, with its gradient and products with its second derivative. Weights have a row
-    per feature and one for the bias, and a column per class. The features are standardized."""
+    per feature and one for the bias, and a column per class. The features are standardized, or a
+    sparse matrix as it is."""
 
     def __init__(self, x, labels, classes, penalty):
-        ones = numpy.ones((len(x), 1))
-        self.x = xp().asarray(numpy.hstack((x, ones)))
+        self._take(x)
+        self.count = x.shape[0]
         self.hot = xp().asarray(numpy.eye(classes)[labels])
         self.penalty = xp().full((self.x.shape[1], 1), float(penalty))
         self.penalty[-1] = 0
+
+    def _take(self, x):
+        if isinstance(x, numpy.ndarray):
+            self.x = xp().asarray(numpy.hstack((x, numpy.ones((len(x), 1)))))
+            self.turned = self.x.T
+        else:
+            from scipy.sparse import csr_matrix, hstack
+            whole = hstack((x, csr_matrix(numpy.ones((x.shape[0], 1)))))
+            self.x, self.turned = (sparse().csr_matrix(part.tocsr()) for part in (whole, whole.T))
 
     def at(self, weights):
         """Returns the loss, and keeps the shares of the classes for the two functions below."""
@@ -82,12 +92,12 @@ class Loss:
         return float(entropy + (self.penalty * weights ** 2).sum() / 2)
 
     def gradient(self):
-        return self.x.T @ ((self.share - self.hot) / len(self.x)) + self.penalty * self.weights
+        return self.turned @ ((self.share - self.hot) / self.count) + self.penalty * self.weights
 
     def curve(self, direction):
         change = self.x @ direction
         change -= (self.share * change).sum(1, keepdims=True)
-        return self.x.T @ (self.share * change / len(self.x)) + self.penalty * direction
+        return self.turned @ (self.share * change / self.count) + self.penalty * direction
 
 
 def solve(loss, right, tolerance):
@@ -111,13 +121,14 @@ def fit(x, labels, classes, penalty):
     return fit_standardised(standardised(x.astype(float)), labels, classes, penalty)
 
 
-def fit_standardised(x, labels, classes, penalty):
+def fit_standardised(x, labels, classes, penalty, tolerance=TOLERANCE):
+    """The same for features that are standardized, or sparse."""
     loss = Loss(x, labels, classes, penalty)
     weights = xp().zeros((loss.x.shape[1], classes))
     value = loss.at(weights)
     for _ in range(NEWTON_STEPS):
         gradient = loss.gradient()
-        if float(xp().abs(gradient).max()) <= TOLERANCE:
+        if float(xp().abs(gradient).max()) <= tolerance:
             break
         size = float((gradient ** 2).sum()) ** .5
         step = solve(loss, gradient, size * min(0.1, size))
@@ -143,18 +154,19 @@ def held_out(labels):
     return marks
 
 
-def choose_penalty(x, labels, classes):
+def choose_penalty(x, labels, classes, penalties=PENALTIES, tolerance=TOLERANCE):
     """The penalty with the least mean cross entropy on the held-out texts; of equal ones the
-    largest."""
-    held, x = held_out(labels), standardised(x.astype(float))
+    first."""
+    held = held_out(labels)
+    x = standardised(x.astype(float)) if isinstance(x, numpy.ndarray) else x
     if not held.any():
         raise ValueError(f"too few training texts: a label needs {VALIDATION_STEP} of them")
 
     def loss(penalty):
-        weights = fit_standardised(x[~held], labels[~held], classes, penalty)
+        weights = fit_standardised(x[~held], labels[~held], classes, penalty, tolerance)
         return Loss(x[held], labels[held], classes, 0).at(xp().asarray(weights))
 
-    return min(PENALTIES, key=loss)
+    return min(penalties, key=loss)
 
 
 def train(x, labels, classes, penalty=None):

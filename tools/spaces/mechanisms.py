@@ -35,6 +35,7 @@ class Exponential:
     def __init__(self, model, epsilon):
         self.space, self.s = laws.Space(model.vectors, model.excluded), epsilon / 2
         self.excluded = xp().asarray(self.space.excluded)
+        self.bound = 2 * laws.reach(self.space.count)
 
     def weights(self, d):
         p = xp().exp(-xp().minimum(d, laws.reach(self.space.count)))
@@ -47,6 +48,46 @@ class Exponential:
     def blocks(self):
         for first, _, d in self.space.blocks(self.s):
             yield first, self.rows(first, d)
+
+
+class Ranked:
+    """rank: P(y|w) in proportion to (1 + r_w(y) / c)^-s. `ranks` has a row per input; a word that
+    is no output has the rank `outputs`."""
+
+    def __init__(self, ranks, outputs, s, c=1.0):
+        h = (1 + numpy.arange(outputs) / c) ** -s
+        self.ranks, self.bound = ranks, float(numpy.log(h[0] / h[-1]))
+        self.law = xp().asarray(numpy.append(h / h.sum(), 0).astype(numpy.float32))
+
+    def blocks(self):
+        rows = laws.block_rows()
+        for first in range(0, len(self.ranks), rows):
+            yield first, self.law[self.ranks[first:first + rows]]
+
+
+class Coin:
+    """coin: the word itself weighs exp(epsilon) times as much as any other output. An excluded word
+    behaves like its nearest output."""
+
+    def __init__(self, vectors, excluded, epsilon):
+        is_output = numpy.ones(len(vectors), bool)
+        is_output[excluded] = False
+        self.kept = numpy.arange(len(vectors))
+        for word in excluded:
+            d = numpy.where(is_output, ((vectors - vectors[word]) ** 2).sum(1), numpy.inf)
+            self.kept[word] = d.argmin()
+        total = numpy.exp(epsilon) + is_output.sum() - 1
+        self.bound, self.stays = epsilon, numpy.float32(numpy.exp(epsilon) / total)
+        self.other = xp().asarray((is_output / total).astype(numpy.float32))
+
+    def blocks(self):
+        rows = laws.block_rows()
+        for first in range(0, len(self.kept), rows):
+            kept = xp().asarray(self.kept[first:first + rows])
+            p = xp().empty((len(kept), len(self.other)), numpy.float32)
+            p[:] = self.other
+            p[xp().arange(len(kept)), kept] = self.stays
+            yield first, p
 
 
 class PermuteAndFlip(Exponential):

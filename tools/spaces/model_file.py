@@ -12,7 +12,7 @@ import numpy
 
 from . import packed
 
-WORD_STARTS, WORD_BYTES, VECTORS, EXCLUDED, SIGNALS = 1, 2, 4, 10, 11
+WORD_STARTS, WORD_BYTES, VECTORS, EXCLUDED, SIGNALS, ORDER = 1, 2, 4, 10, 11, 12
 RECORD, SIGNAL_BYTES = 64, 160  # bytes of a record of the table, and of one signal
 EUCLIDEAN = 1
 
@@ -25,6 +25,7 @@ class Model:
     excluded: numpy.ndarray  # the ids of the words that are never outputs
     signals: list            # the names of the last columns; empty: the model is not adapted
     hash: str
+    order: bytes = None      # the section of the order of the words
 
     @property
     def vectors(self):
@@ -56,7 +57,7 @@ def read_sections(content, path):
         kind, _, offset, size, digest = struct.unpack_from("<IIQQ32s", content,
                                                            RECORD * (number + 1))
         kind &= 0x7fffffff
-        if kind in (WORD_STARTS, WORD_BYTES, VECTORS, EXCLUDED, SIGNALS):
+        if kind in (WORD_STARTS, WORD_BYTES, VECTORS, EXCLUDED, SIGNALS, ORDER):
             sections[kind] = content[offset:offset + size]
             if hash_of(sections[kind]) != digest:
                 raise ValueError(f"{path}: damaged section {kind}")
@@ -88,7 +89,8 @@ def read(path):
     rows = numpy.frombuffer(sections[VECTORS], "<i2").reshape(count, -1)
     return Model(read_words(sections), rows[:, :dimension].copy(), q,
                  numpy.frombuffer(sections.get(EXCLUDED, b""), "<u4").astype(numpy.int64),
-                 read_signals(sections[SIGNALS]) if SIGNALS in sections else [], digest)
+                 read_signals(sections[SIGNALS]) if SIGNALS in sections else [], digest,
+                 sections.get(ORDER))
 
 
 # ---------------------------------------------------------------- packing
