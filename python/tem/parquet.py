@@ -5,9 +5,9 @@
 """
 import difflib
 import os
-import tempfile
+import secrets
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 import pyarrow
@@ -24,7 +24,7 @@ _LOOKED_AT = 1000  # values of each unchanged column
 
 
 def _check(schema: Any, columns: Sequence[str], drop: Sequence[str],
-           drop_if_present: Sequence[str]) -> None:
+           drop_if_present: Sequence[str], by: Any) -> None:
     for keyword, given in (("columns", columns), ("drop", drop),
                            ("drop_if_present", drop_if_present)):
         if isinstance(given, str):
@@ -34,7 +34,7 @@ def _check(schema: Any, columns: Sequence[str], drop: Sequence[str],
         raise ValueError("which columns are private?")
     if len(set(named)) < len(named):
         raise ValueError("a column is named twice: it is private or dropped, not both")
-    for name in named:
+    for name in [*named, *([] if by is None else [by])]:
         if schema.names.count(name) != 1 and not (name in drop_if_present
                                                   and name not in schema.names):
             raise ValueError(f"the file must have each named column exactly once: {name!r}"
@@ -58,7 +58,7 @@ def _personal(table: Any, names: Sequence[str]) -> list[dict[str, str]]:
     """Which of the unchanged columns look personal, by a simple rule that misses much."""
     found = []
     for name in names:
-        column = [] if table is None else table.column(name).slice(0, _LOOKED_AT).to_pylist()
+        column = table.column(name).slice(0, _LOOKED_AT).to_pylist()
         values = [str(value) for value in column if value is not None]
         looks = _tem.looks_like(name, values)
         if looks is not None:
@@ -85,8 +85,31 @@ def _replace(model: Model, table: Any, schema: Any, columns: Sequence[str], epsi
             at = columns.index(field.name) * table.num_rows
             arrays.append(pyarrow.array(private[at:at + table.num_rows], field.type))
         else:
-            arrays.append(table.column(field.name))
+            arrays.append(table.column(field.name).cast(field.type))
     return pyarrow.table(arrays, schema=schema), report
+
+
+def _plain(kind: Any) -> Any:
+    """The type without the metadata of the fields inside it."""
+    types = pyarrow.types
+    if isinstance(kind, pyarrow.BaseExtensionType):
+        return _plain(kind.storage_type)
+    if types.is_struct(kind):
+        return pyarrow.struct([_plain_field(kind.field(i)) for i in range(kind.num_fields)])
+    if types.is_map(kind):
+        return pyarrow.map_(_plain_field(kind.key_field), _plain_field(kind.item_field),
+                            kind.keys_sorted)
+    if types.is_fixed_size_list(kind):
+        return pyarrow.list_(_plain_field(kind.value_field), kind.list_size)
+    if types.is_large_list(kind):
+        return pyarrow.large_list(_plain_field(kind.value_field))
+    if types.is_list(kind):
+        return pyarrow.list_(_plain_field(kind.value_field))
+    return kind
+
+
+def _plain_field(field: Any) -> Any:
+    return pyarrow.field(field.name, _plain(field.type), nullable=field.nullable)
 
 
 def _schema(given: Any, columns: Sequence[str], drop: Sequence[str]) -> Any:
@@ -99,8 +122,26 @@ def _schema(given: Any, columns: Sequence[str], drop: Sequence[str]) -> Any:
         kind = field.type
         if field.name in columns and pyarrow.types.is_dictionary(kind):
             kind = kind.value_type
-        fields.append(pyarrow.field(field.name, kind, nullable=field.nullable))
+        fields.append(pyarrow.field(field.name, _plain(kind), nullable=field.nullable))
     return pyarrow.schema(fields)
+
+
+def _tables(file: Any) -> Iterator[Any]:
+    """The row groups; a file without any has one table without rows."""
+    for group in range(file.num_row_groups):
+        yield file.read_row_group(group)
+    if file.num_row_groups == 0:
+        yield file.schema_arrow.empty_table()
+
+
+def _create(target: Path) -> tuple[int, str]:
+    """A new file beside the target, with the permissions of the target that it will replace."""
+    folder = os.path.dirname(os.path.abspath(os.fspath(target)))
+    name = os.path.join(folder, f".tem-{secrets.token_hex(8)}.parquet")
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    if os.path.exists(target):
+        os.fchmod(handle, os.stat(target).st_mode & 0o7777)
+    return handle, name
 
 
 @explained(*ALL)
@@ -127,37 +168,28 @@ def privatize(source: Path, target: Path, columns: Sequence[str], epsilon: float
             raise FileExistsError("the target exists already")
     chosen, file = as_model(model), parquet.ParquetFile(source)
     given = file.schema_arrow
-    _check(given, columns, drop, drop_if_present)
+    _check(given, columns, drop, drop_if_present, options.get("by"))
     columns = list(columns)
     drop = [*drop, *(name for name in drop_if_present if name in given.names)]
     schema = _schema(given, columns, drop)
     unchanged = [name for name in schema.names if name not in columns]
-    groups = file.num_row_groups
-    first = file.read_row_group(0) if groups > 0 else None
-    fields = {"private": columns, "dropped": drop, "unchanged": unchanged, "more": False,
-              "personal": _personal(first, unchanged)}
-    folder = os.path.dirname(os.path.abspath(os.fspath(target)))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".tem-", suffix=".parquet")
-    os.close(handle)
+    personal: list[dict[str, str]] = []
+    total: Report | None = None
+    handle, temporary = _create(target)
     try:
-        total: Report | None = None
-        with parquet.ParquetWriter(temporary, schema) as writer:
-            for group in range(groups):
-                table = first if group == 0 else file.read_row_group(group)
+        with os.fdopen(handle, "wb") as out, parquet.ParquetWriter(out, schema) as writer:
+            for table in _tables(file):
+                if total is None:
+                    personal = _personal(table, unchanged)
                 private, report = _replace(chosen, table, schema, columns, epsilon, dict(options))
-                writer.write_table(private)
+                if table.num_rows > 0:
+                    writer.write_table(private)
                 total = report if total is None else total + report
-        if total is None:
-            total = chosen.privatize_report([], epsilon, **options)[1]
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
-    return total._with_fields("parquet", fields)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    assert total is not None
+    return total._with_fields("parquet", {"private": columns, "dropped": drop,
+                                          "unchanged": unchanged, "more": False,
+                                          "personal": personal})

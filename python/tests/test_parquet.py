@@ -52,6 +52,56 @@ def test_columns(source, small):
     assert tem.Report.from_json(report.to_json()) == report
 
 
+def test_metadata_of_nested_fields(tmp_path, small):
+    """Fields inside lists, structs and maps have metadata, too."""
+    def note(name, kind):
+        return pyarrow.field(name, kind, metadata={"note": "canary"})
+
+    kind = pyarrow.struct([note("many", pyarrow.list_(note("one", pyarrow.int64()))),
+                           note("large", pyarrow.large_list(note("one", pyarrow.string()))),
+                           note("pair", pyarrow.list_(note("one", pyarrow.int8()), 2)),
+                           note("map", pyarrow.map_(pyarrow.string(),
+                                                    note("value", pyarrow.int16())))])
+    rows = [{"many": [1, 2], "large": ["x"], "pair": [3, 4], "map": [("k", 5)]}, None]
+    table = pyarrow.table({"text": ["the movie", "film"], "nested": pyarrow.array(rows, kind)})
+    source = tmp_path / "nested.parquet"
+    parquet.write_table(table, source)
+    given = parquet.ParquetFile(source).schema_arrow
+    assert given.serialize().to_pybytes().count(b"canary") > 6
+    file, _ = privatize(source, small, ["text"], epsilon=2)
+    assert file.read()["nested"].to_pylist() == rows
+    assert b"canary" not in file.schema_arrow.serialize().to_pybytes()
+    assert file.schema_arrow.field("nested").type == given.field("nested").type
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o400])
+def test_permissions(source, small, mode):
+    """A target that exists keeps its permissions; a new one has those of the umask."""
+    target = source.parent / "out.parquet"
+    before = os.umask(0o026)
+    try:
+        privatize(source, small, ["text"], epsilon=2)
+    finally:
+        os.umask(before)
+    assert target.stat().st_mode & 0o7777 == 0o640
+    target.chmod(mode)
+    privatize(source, small, ["text"], epsilon=2)
+    assert target.stat().st_mode & 0o7777 == mode
+    assert sorted(path.name for path in source.parent.iterdir()) == ["in.parquet", "out.parquet"]
+
+
+def test_without_row_groups(tmp_path, small_path):
+    """A file without rows is charged nothing, also by people."""
+    source, ledger = tmp_path / "empty.parquet", tmp_path / "ledger"
+    kind = pyarrow.schema({"text": pyarrow.string(), "who": pyarrow.string()})
+    parquet.ParquetWriter(source, kind).close()
+    assert parquet.ParquetFile(source).num_row_groups == 0
+    file, report = privatize(source, tem.Model.open(small_path), ["text"], epsilon=1, by="who",
+                             ledger=ledger, budget=1)
+    assert file.read().num_rows == 0 and file.schema_arrow.names == ["text", "who"]
+    assert (report.documents, report.words, report.spent) == (0, 0, 0)
+
+
 def test_target_is_the_source(source, small, tmp_path):
     before = source.read_bytes()
     link, hard = tmp_path / "link.parquet", tmp_path / "hard.parquet"
@@ -101,6 +151,9 @@ def test_refused(source, small):
                                 [["none"], [], ValueError], [["stars"], [], TypeError]):
         with pytest.raises(kind):
             tem.parquet.privatize(source, target, columns, 2, drop=drop, model=small)
+    with pytest.raises(ValueError, match="'whoo'; did you mean 'who'"):
+        tem.parquet.privatize(source, target, ["text"], 2, model=small, by="whoo",
+                              ledger=source.parent / "ledger", budget=1)
     target.write_text("there")
     with pytest.raises(FileExistsError):
         tem.parquet.privatize(source, target, ["text"], 2, model=small)
