@@ -77,10 +77,20 @@ def known(words: Words) -> Words:
     return Words(words.ids[keep], before[words.starts])
 
 
+def _strange(words: Words) -> int:
+    """How many of these words, read as released ones, the model does not release."""
+    return int(numpy.count_nonzero(words.ids == NO_WORD))
+
+
+def is_released(words: Words) -> bool:
+    """Whether this model can have released the text."""
+    return _strange(words) <= SKIPPED_MOST * len(words.ids)
+
+
 def check_released(words: Words) -> None:
     """Refuses text that this model cannot have released."""
-    strange = int(numpy.count_nonzero(words.ids == NO_WORD))
-    if strange > SKIPPED_MOST * len(words.ids):
+    strange = _strange(words)
+    if not is_released(words):
         raise make("format", f"{strange:,} of {len(words.ids):,} words are none that this model "
                    "releases: is this original text, or the output of another model?")
 

@@ -14,6 +14,7 @@ import collections
 import copy
 import dataclasses
 import hashlib
+import itertools
 import numbers
 import os
 import threading
@@ -33,11 +34,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _default, _public, _tem
 from ._channel import Channel, Deconvolution, Estimate
+from ._containers import unpack
 from ._errors import make
 from ._model import Model, _count, _threads, as_model
 from ._options import Path
 from ._released import (NO_WORD, AnyReport, Run, Words, check_released, check_report, counts_of,
-                        known, words_of)
+                        is_released, known, words_of)
 
 __all__ = ["Channel", "DeconvolvedNB", "Deconvolution", "Estimate", "PosteriorClassifier",
            "PosteriorVectorizer", "classifier"]
@@ -47,6 +49,7 @@ BATCH_LEAST = 100  # texts; the moments of fewer say too little
 MISSING_MOST = 0.05  # a warning beyond this share of words without a vector
 CONSTANT = 1e-6  # a deviation that is a smaller part of the mean is rounding
 TABLES_KEPT = 2
+LOOKED_AT, WORDS_LEAST = 100, 100  # texts, words: whether texts look released
 
 
 def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
@@ -80,7 +83,19 @@ def _known_words(model: Model, texts: Any, kind: str, run: Run) -> Words:
     words = words_of(model, texts, run if kind == "released" else None)
     if kind == "released":
         check_released(words)
+    elif _look_released(model, texts):
+        warnings.warn("these texts look released: they have nothing but words that this model "
+                      "releases. The estimator takes them for original texts; kind=\"released\" "
+                      "is for released ones", stacklevel=4)
     return known(words)
+
+
+def _look_released(model: Model, texts: Any) -> bool:
+    """Whether the first texts can be the output of the model. Original texts have capitals,
+    punctuation and unknown words."""
+    first = list(itertools.islice(unpack(texts)[0], LOOKED_AT))
+    words = words_of(model, first, Run())
+    return len(words.ids) >= WORDS_LEAST and is_released(words)
 
 
 def _incidence(words: Words, columns: int) -> Any:
