@@ -267,7 +267,7 @@ int command_info(int argc, char *const *argv) {
     char message[OPTION_MESSAGE_BYTES];
     size_t operands = 0;
     if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
-        return talk_usage("info", "%s; a model is named with -m MODEL", message);
+        return talk_usage("info", "%s (a model is named with -m MODEL)", message);
     if (common.help) {
         wrap("usage: tem info [OPTIONS]\n\nShows what a model holds.\n");
         options_print_help(stdout, table);

@@ -214,37 +214,72 @@ static int check_request(privatize_request *r) {
     return check_inputs(r);
 }
 
-/* Warns if the epsilon leaves some words nearly no privacy, or nearly no text. The first looks at a
- * high quantile of the vocabulary: the median word of a text is a frequent word, and rare words
- * stay themselves more often and tell more. These numbers take longer to compute than megabytes of
- * text take to cut, so a quiet run does not compute them. */
-static void warn_about_epsilon(const tem_mechanism *mechanism, bool quiet) {
-    double exposed = 0, median = 1;
-    if (quiet ||
-        tem_mechanism_self_quantile(mechanism, TEM_SELF_QUANTILE, &exposed, NULL) != TEM_OK)
-        return; /* Madlib has no law */
+/* The command that finds another epsilon.  wish: what 'tem choose' is asked for */
+static void name_remedy(const tem_mechanism *mechanism, const char *wish, char *text,
+                        size_t bytes) {
     tem_certificate_info certificate;
     tem_mechanism_info info;
     tem_mechanism_get_info(mechanism, &info);
     const bool certified = tem_mechanism_get_certificate(mechanism, &certificate);
-    if (exposed > TEM_SELF_QUANTILE_LARGE)
-        talk_note(quiet,
-                  "tem: warning: at this epsilon one word in 20 of the vocabulary stays itself "
-                  "more than about %s %% of the time: these words have nearly no privacy. Use a "
-                  "smaller epsilon; 'tem %s%s%s.",
-                  talk_number(tem_round_down(100 * exposed, 3)),
-                  info.properties->is_exponential ? "choose" : "compare", default_model_naming(),
-                  !info.properties->is_exponential ? " --at guess=0.12' finds one"
-                  : certified                      ? "' lists the effects of each certificate"
-                                                   : " --self 0.5 --quantile 0.95' finds one");
-    else if (tem_mechanism_self_median(mechanism, &median, NULL) == TEM_OK &&
-             median < TEM_SELF_MEDIAN_SMALL)
-        talk_note(
-            quiet,
-            "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "
-            "stays itself only about %.2g %% of the time: nearly no text is left. Use a larger "
-            "epsilon.",
-            100 * median);
+    if (!info.properties->is_exponential)
+        snprintf(text, bytes, "'tem compare%s --at guess=0.12' finds one", default_model_naming());
+    else if (certified)
+        snprintf(text, bytes, "'tem choose%s' lists the effects of each certificate",
+                 default_model_naming());
+    else
+        snprintf(text, bytes, "'tem choose%s %s' finds one", default_model_naming(), wish);
+}
+
+/* Warns of words with nearly no privacy. Looks at a high quantile of the vocabulary: the median
+ * word of a text is a frequent word, and rare words stay themselves more often and tell more.
+ * PRIVACY: printed also if the user asked for quiet. */
+static void warn_about_exposed_words(const tem_mechanism *mechanism) {
+    double exposed = 0;
+    char remedy[256];
+    if (tem_mechanism_self_quantile(mechanism, TEM_SELF_QUANTILE, &exposed, NULL) != TEM_OK ||
+        exposed <= TEM_SELF_QUANTILE_LARGE) /* Madlib has no law */
+        return;
+    name_remedy(mechanism, "--self 0.5 --quantile 0.95", remedy, sizeof remedy);
+    talk_note(false,
+              "tem: warning: at this epsilon one word in 20 of the vocabulary stays itself more "
+              "than about %s %% of the time: these words have nearly no privacy. Use a smaller "
+              "epsilon; %s.",
+              talk_number(tem_round_down(100 * exposed, 3)), remedy);
+}
+
+/* Warns if most of a text stays as it is, or nearly nothing. */
+static void warn_about_median_word(const tem_mechanism *mechanism, bool quiet) {
+    double median = 0;
+    char remedy[256];
+    if (quiet || tem_mechanism_self_median(mechanism, &median, NULL) != TEM_OK)
+        return;
+    if (median > TEM_SELF_MEDIAN_LARGE) {
+        name_remedy(mechanism, "--self 0.5", remedy, sizeof remedy);
+        talk_note(false,
+                  "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "
+                  "stays itself about %s %% of the time: most of the text comes out unchanged. "
+                  "Use a smaller epsilon for more privacy; %s.",
+                  talk_number(tem_round_down(100 * median, 3)), remedy);
+    } else if (median < TEM_SELF_MEDIAN_SMALL) {
+        talk_note(false,
+                  "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "
+                  "stays itself only about %.2g %% of the time: nearly no text is left. Use a "
+                  "larger epsilon.",
+                  100 * median);
+    }
+}
+
+/* Warns of a text in another language than the model. */
+static void warn_about_language(const tem_mechanism *mechanism, const tem_counts *counts) {
+    if (!tem_counts_are_foreign(mechanism, counts))
+        return;
+    const double share = 100 / (double)counts->words;
+    talk_note(false,
+              "tem: warning: the text is mostly not in the language of the model: %.0f %% of its "
+              "words are unknown, and %.0f %% are common English words such as \"the\". An "
+              "unknown word becomes any word. Use a model of the language of the text: 'tem build' "
+              "makes one from its word vectors.",
+              share * (double)counts->unknown, share * (double)counts->function_words);
 }
 
 /* A mechanism whose law does not fall off with the distance has no gamma, but a bound. */
@@ -271,6 +306,8 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
               info->epsilon);
     talk_note(quiet || counts->words > 0, "tem: warning: %s.",
               counts->documents == 0 ? "the input is empty" : "the input has no word");
+    if (!quiet)
+        warn_about_language(mechanism, counts);
     const bool brief = quiet || !(r->common.verbose || r->dry_run);
     if (why_not_private == NULL) {
         say_exponent(brief, info);
@@ -355,7 +392,8 @@ static int run_job(privatize_request *r, const tem_mechanism *mechanism, const t
     if ((r->job.budget > 0 || r->job.budget_worst > 0) && why_not_private != NULL)
         return talk_usage("privatize", "%s: tem can keep no budget: %s",
                           r->job.budget > 0 ? "--budget" : "--budget-worst", why_not_private);
-    warn_about_epsilon(mechanism, r->common.quiet);
+    warn_about_exposed_words(mechanism);
+    warn_about_median_word(mechanism, r->common.quiet);
     /* Before the run: without its report, a run releases nothing. */
     const int measured = wants_page(r) ? page_measure("privatize", mechanism, model, &r->page, NULL,
                                                       run, r->common.quiet, &r->findings)

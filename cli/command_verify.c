@@ -111,7 +111,7 @@ int command_verify(int argc, char *const *argv) {
     char message[OPTION_MESSAGE_BYTES];
     size_t operands = 0;
     if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
-        return talk_usage("verify", "%s; a model is named with -m MODEL", message);
+        return talk_usage("verify", "%s (a model is named with -m MODEL)", message);
     if (common.help) {
         wrap("usage: tem verify [OPTIONS]\n"
              "\n"

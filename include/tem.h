@@ -930,8 +930,15 @@ typedef struct tem_counts {
     uint64_t unknown;     /* unknown words among them */
     uint64_t punctuation; /* pieces of punctuation; TEM_PUNCTUATION_WORD also adds them to words */
     uint64_t largest;     /* words of the document with the most words; 0: not known, or no words */
-    uint64_t reserved[3]; /* 0 */
+    uint64_t function_words; /* English function words that the model has, such as "the" */
+    uint64_t reserved[2];    /* 0 */
 } tem_counts;
+
+/* Whether most of a text seems to be in another language than the words of the model: 1 or 0. Of at
+ * least 20 words more than half are unknown; or, where the model has English words, more than a
+ * quarter are, and less than an eighth are function words, which fill half of an English text. The
+ * unknown words came out as words drawn from the whole vocabulary. 0 for NULL. Any thread. */
+TEM_API int tem_counts_are_foreign(const tem_mechanism *mechanism, const tem_counts *counts);
 
 /* Privatizes one document.
  *   options   NULL: all defaults
@@ -1302,12 +1309,15 @@ TEM_API tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t w
 
 /* How often a typical word stays itself: the median of N_w over words that occur by Zipf's law,
  * where the rank of a word is its place in the model. The call computes N_w at 49 quantiles of that
- * law. Below TEM_SELF_MEDIAN_SMALL nearly no text is left. tem_mechanism_self_quantile tells
- * whether words have too little privacy. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED
- * (Madlib). Cost: up to 49 times that of tem_mechanism_self. */
+ * law. Below TEM_SELF_MEDIAN_SMALL nearly no text is left, and above TEM_SELF_MEDIAN_LARGE most of
+ * it stays as it is: that is a half and a margin for the error of this estimate.
+ * tem_mechanism_self_quantile tells whether words have too little privacy.
+ * Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: up to 49 times that of
+ * tem_mechanism_self. */
 TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, double *median,
                                              tem_error *error);
 #define TEM_SELF_MEDIAN_SMALL 0.01
+#define TEM_SELF_MEDIAN_LARGE 0.51
 
 /* How often the exposed words stay themselves: the N_w that the share `quantile` of the words of
  * the model does not exceed. Rare words stay themselves more often than the words that fill a

@@ -147,17 +147,19 @@ static PyObject *fail_text(const ext_state *state, const tem_error *error) {
     return ext_fail(state, &named);
 }
 
-/* ([text], (documents, words, unknown, punctuation), balance or None); NULL with an exception. */
-static PyObject *make_result(const tem_texts *private, PyObject *items, const tem_counts *counts,
-                             PyObject *balance) {
+/* ([text], (documents, words, unknown, punctuation), balance or None, whether the texts seem to be
+ * in another language than the model); NULL with an exception. */
+static PyObject *make_result(const ext_job *job, const tem_texts *private, PyObject *items,
+                             const tem_counts *counts, PyObject *balance) {
     PyObject *list = balance == NULL ? NULL : make_list(private, items);
     if (list == NULL) {
         Py_XDECREF(balance);
         return NULL;
     }
-    return Py_BuildValue("N(KKKK)N", list, (unsigned long long)counts->documents,
-                         (unsigned long long)counts->words, (unsigned long long)counts->unknown,
-                         (unsigned long long)counts->punctuation, balance);
+    return Py_BuildValue(
+        "N(KKKK)NN", list, (unsigned long long)counts->documents, (unsigned long long)counts->words,
+        (unsigned long long)counts->unknown, (unsigned long long)counts->punctuation, balance,
+        PyBool_FromLong(tem_counts_are_foreign(job->mechanism->mechanism, counts)));
 }
 
 /* Privatizes the texts that were read. The library has charged for them when the call returns. */
@@ -178,7 +180,7 @@ static PyObject *run_texts(const ext_job *job, const tem_job *terms, PyObject *i
     if (status != TEM_OK)
         fail_text(state, &error);
     else if (!PyErr_Occurred())
-        result = make_result(private, items, &counts, ext_ledger_balance(terms, &balance));
+        result = make_result(job, private, items, &counts, ext_ledger_balance(terms, &balance));
     tem_texts_free(private);
     return result;
 }

@@ -125,7 +125,8 @@ static int add_names(PyObject *module) {
     if (PyModule_AddIntConstant(module, "MATRIX", TEM_MATRIX) != 0 ||
         PyModule_AddIntConstant(module, "MATRIX_WORDS_MAX", TEM_MATRIX_WORDS_MAX) != 0 ||
         add_number(module, "SELF_QUANTILE_LARGE", TEM_SELF_QUANTILE_LARGE) != 0 ||
-        add_number(module, "SELF_MEDIAN_SMALL", TEM_SELF_MEDIAN_SMALL) != 0)
+        add_number(module, "SELF_MEDIAN_SMALL", TEM_SELF_MEDIAN_SMALL) != 0 ||
+        add_number(module, "SELF_MEDIAN_LARGE", TEM_SELF_MEDIAN_LARGE) != 0)
         return -1;
     if (PyModule_AddStringConstant(module, "REPORT_FORMAT", TEM_REPORT_FORMAT) != 0)
         return -1;

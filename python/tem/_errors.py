@@ -97,7 +97,7 @@ class NotPrivateWarning(UserWarning):
 
 
 class PrivacyWarning(UserWarning):
-    """At this epsilon most words stay unchanged: there is almost no privacy."""
+    """At this epsilon most words stay unchanged, or the exposed ones have almost no privacy."""
 
 
 class RoundingWarning(UserWarning):
@@ -105,7 +105,8 @@ class RoundingWarning(UserWarning):
 
 
 class UtilityWarning(UserWarning):
-    """At this epsilon most words become arbitrary words: almost no text is left."""
+    """Most words become arbitrary words: epsilon is small, or the model has other words than the
+    texts."""
 
 
 _CLASSES: dict[str, type[Error]] = {

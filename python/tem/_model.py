@@ -712,9 +712,14 @@ class Model:
                           "have nearly no privacy. Use a smaller epsilon; "
                           "choose(self=0.5, quantile=0.95) finds one",
                           PrivacyWarning, stacklevel)
-            return
         median = drawn.self_median()
-        if median is not None and median < _tem.SELF_MEDIAN_SMALL:
+        if median is not None and median > _tem.SELF_MEDIAN_LARGE:
+            warnings.warn("at this epsilon the median word of a text (words by Zipf's law) stays "
+                          f"itself about {math.floor(1000 * median) / 10:g} % of the time: most of "
+                          "the text comes out unchanged. Use a smaller epsilon for more privacy; "
+                          "choose(self=0.5) finds one",
+                          PrivacyWarning, stacklevel)
+        elif median is not None and median < _tem.SELF_MEDIAN_SMALL:
             warnings.warn("at this epsilon the median word of a text (words by Zipf's law) stays "
                           f"itself only about {100 * median:.2g} % of the time: nearly no text is "
                           "left. Use a larger epsilon",
@@ -771,8 +776,14 @@ class Model:
              ) -> tuple[Any, tuple[int, int, int, int], dict[str, Any] | None]:
         seed = self._seed(job, options, stacklevel=5)
         values, rebuild = unpack(texts)
-        private, counts, balance = job.texts(values, _threads(options.get("threads")), seed,
-                                             options.get("progress"), charged)
+        private, counts, balance, foreign = job.texts(
+            values, _threads(options.get("threads")), seed, options.get("progress"), charged)
+        if foreign and self._warns:  # the same words each time: Python shows them once
+            warnings.warn("the texts are mostly not in the language of the model, which does not "
+                          "know many of their words. An unknown word becomes any word. Use a "
+                          "model of the language of the texts; Model.build makes one from its "
+                          "word vectors",
+                          UtilityWarning, stacklevel=3)
         return rebuild(private), counts, balance
 
     def _seed(self, job: _tem.Job, options: Mapping[str, Any], stacklevel: int) -> int | None:

@@ -16,6 +16,7 @@ MATRIX: int
 MATRIX_WORDS_MAX: int
 SELF_QUANTILE_LARGE: float
 SELF_MEDIAN_SMALL: float
+SELF_MEDIAN_LARGE: float
 
 @final
 class Model:
@@ -54,7 +55,8 @@ class Job:
     def text(self, text: str, /) -> str: ...
     def texts(self, texts: Iterable[str | None], threads: int, seed: int | None,
               progress: _Progress, ledger: _Ledger | None,
-              /) -> tuple[list[str | None], tuple[int, int, int, int], dict[str, Any] | None]: ...
+              /) -> tuple[list[str | None], tuple[int, int, int, int], dict[str, Any] | None,
+                          bool]: ...
     def ids(self, ids: Buffer, lengths: tuple[int, ...], threads: int, seed: int | None,
             progress: _Progress, ledger: _Ledger | None,
             /) -> tuple[bytes, tuple[int, int, int, int], dict[str, Any] | None]: ...

@@ -10,6 +10,7 @@ import json
 import math
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import sys
@@ -305,7 +306,9 @@ def test_warnings(small, medium):
         with pytest.warns(tem.PrivacyWarning, match=r"more than about 99\.\d+ % of the time.*"
                           "nearly no privacy") as caught:
             call(["movie"], epsilon=50 if call == model.privatize else 51)
-        assert [warning.filename for warning in caught] == [__file__]
+        assert {warning.filename for warning in caught} == {__file__}
+        assert len(caught) == 2  # in most cases the median word stays itself, too
+        assert re.search(r"itself about 9\d\.\d % of the time: most", str(caught[1].message))
     with pytest.warns(tem.UtilityWarning, match="nearly no text"):
         medium.privatize("w1", epsilon=0.001)
     with warnings.catch_warnings():
@@ -313,6 +316,17 @@ def test_warnings(small, medium):
         warnings.simplefilter("ignore", tem.NotPrivateWarning)  # Madlib
         for epsilon, mechanism in ((50, "tem"), (51, "tem"), (1, "tem"), (50, "madlib")):
             model.privatize("movie", epsilon=epsilon, mechanism=mechanism)
+
+
+def test_warns_of_another_language(small):
+    foreign = ["Der Film war wunderbar"] * 5
+    with pytest.warns(tem.UtilityWarning, match="not in the language of the model") as caught:
+        small.privatize(foreign, epsilon=1)
+    assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small.privatize(foreign[:4], epsilon=1)  # 16 words say too little
+        small.privatize(["the movie was great zzz"] * 20, epsilon=1)
 
 
 # ---- the keywords ----

@@ -160,8 +160,8 @@ static tem_status draw_all(id_batch *b, const tem_mechanism *mechanism, const te
 }
 
 /* Copies the words of all documents, and counts them. */
-static tem_status read_documents(id_batch *b, const tem_ids_input *documents, size_t count,
-                                 tem_error *error) {
+static tem_status read_documents(id_batch *b, const function_words *functions,
+                                 const tem_ids_input *documents, size_t count, tem_error *error) {
     size_t total = 0;
     for (size_t i = 0; i < count; i++) {
         if (documents[i].count > SIZE_MAX / sizeof *b->words - total)
@@ -180,6 +180,7 @@ static tem_status read_documents(id_batch *b, const tem_ids_input *documents, si
                             .person_bytes = given->person_bytes};
         for (size_t k = 0; k < given->count; k++) {
             d->counts.unknown += given->ids[k] == TEM_NO_WORD;
+            d->counts.function_words += function_words_have(functions, given->ids[k]);
             b->words[b->word_count++] = given->ids[k];
         }
     }
@@ -239,7 +240,7 @@ tem_status id_batch_run(const tem_mechanism *mechanism, const tem_job *job,
     if (status == TEM_OK)
         status = spending_check(mechanism, job, error);
     if (status == TEM_OK)
-        status = read_documents(&b, documents, count, error);
+        status = read_documents(&b, &mechanism->function_words, documents, count, error);
     if (status == TEM_OK)
         status = draw_and_charge(&b, mechanism, run, balance, error);
     if (counts != NULL && status == TEM_OK)

@@ -46,8 +46,21 @@ void counts_add(tem_counts *total, const tem_counts *added) {
     total->documents += added->documents;
     total->words += added->words;
     total->unknown += added->unknown;
+    total->function_words += added->function_words;
     total->punctuation += added->punctuation;
     total->largest = total->largest > added->largest ? total->largest : added->largest;
+}
+
+/* The limits are from texts under the default model: in English reviews 3 % of the words are
+ * unknown and 51 % are function words; in Dutch, Finnish, French, German, Italian and Spanish texts
+ * 41 to 91 % and 2 to 9 %, in tweets full of slang 37 % and 13 %, in lists of products 16 % and 0 %. */
+bool counts_are_foreign(const tem_mechanism *m, const tem_counts *c) {
+    enum { WORDS_LEAST = 20, ENGLISH_LEAST = 100 };
+    const bool is_english = m->function_words.count >= ENGLISH_LEAST;
+    const double unknown = (double)c->unknown / (double)c->words;
+    const double functions = (double)c->function_words / (double)c->words;
+    return c->words >= WORDS_LEAST &&
+           (unknown > 0.5 || (is_english && unknown > 0.25 && functions < 0.125));
 }
 
 uint32_t replacer_find(const void *vocabulary, const char *word, size_t length) {
@@ -169,6 +182,7 @@ static void count_piece(replacer *r, const text_piece *piece) {
     r->counts.punctuation += !piece->word;
     r->counts.words += word;
     r->counts.unknown += word && piece->id == TEM_NO_WORD;
+    r->counts.function_words += function_words_have(&r->mechanism->function_words, piece->id);
 }
 
 static tem_status wait_to_put(replacer *r, released_kind kind, const char *bytes, size_t count,

@@ -379,6 +379,8 @@ tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
         status = take_remap(m, options->remap, error);
     if (status == TEM_OK)
         status = take_language(m, options->language, error);
+    if (status == TEM_OK)
+        status = function_words_find(&model->words, &m->function_words, error);
     if (status != TEM_OK) {
         mechanism_free(m);
         return status;
@@ -394,6 +396,7 @@ void mechanism_free(tem_mechanism *m) {
         m->ops->free(m->state);
     core_free(m->state);
     core_free(m->remap);
+    function_words_free(&m->function_words);
     core_free(m);
 }
 

@@ -5,6 +5,7 @@
 #include "mech/context.h"
 #include "mech/law.h"
 #include "model/model.h"
+#include "space/function_words.h"
 
 struct tem_mechanism {
     const tem_model *model;
@@ -21,6 +22,7 @@ struct tem_mechanism {
     word_context context; /* language NULL: the law of a word is the same everywhere */
     tem_mechanism_properties in_context; /* what the mechanism is with that language model */
     char numbers[160];                   /* as in tem_mechanism_info */
+    function_words function_words;       /* of the model */
     /* The source of s, gamma and weights. Its hash is "" if there is no certificate. */
     tem_certificate_info certificate;
 };
