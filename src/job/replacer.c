@@ -51,9 +51,9 @@ void counts_add(tem_counts *total, const tem_counts *added) {
     total->largest = total->largest > added->largest ? total->largest : added->largest;
 }
 
-/* The limits are from texts under the default model: in English reviews 3 % of the words are
- * unknown and 51 % are function words; in Dutch, Finnish, French, German, Italian and Spanish texts
- * 41 to 91 % and 2 to 9 %, in tweets full of slang 37 % and 13 %, in lists of products 16 % and 0 %. */
+/* The limits are from texts under the default model. In English reviews 3 % of the words are
+ * unknown and 51 % are function words, in tweets full of slang 37 % and 13 %, in lists of products
+ * 16 % and 0 %; in Dutch, Finnish, French, German, Italian and Spanish 41 to 91 % and 2 to 9 %. */
 bool counts_are_foreign(const tem_mechanism *m, const tem_counts *c) {
     enum { WORDS_LEAST = 20, ENGLISH_LEAST = 100 };
     const bool is_english = m->function_words.count >= ENGLISH_LEAST;
