@@ -253,6 +253,10 @@ static core_buffer make_stream(tem_format format, size_t bytes, tem_counts *coun
     return stream;
 }
 
+/* What assert_counts looks at. */
+#define COUNTS(d, w, u, p)                                                                         \
+    ((tem_counts){.documents = (d), .words = (w), .unknown = (u), .punctuation = (p)})
+
 static void assert_counts(const tem_counts *found, const tem_counts *wanted) {
     assert_int_equal(found->documents, wanted->documents);
     assert_int_equal(found->words, wanted->words);
@@ -289,7 +293,7 @@ static void expect_options(const tem_text_options *options, const char *text, si
     tem_rng *rng = NULL;
     char *out = NULL;
     size_t out_bytes = 0;
-    tem_counts counts = {1000, 1000, 1000, 1000, 0, {0}}; /* added to, not set */
+    tem_counts counts = COUNTS(1000, 1000, 1000, 1000); /* added to, not set */
     assert_int_equal(tem_rng_create(&rng, NULL), TEM_OK);
     assert_int_equal(
         tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, &counts, NULL),
@@ -297,12 +301,8 @@ static void expect_options(const tem_text_options *options, const char *text, si
     assert_int_equal(strlen(out), out_bytes);
     assert_matches(out, wanted);
     if (wanted_counts != NULL) {
-        const tem_counts added = {counts.documents - 1000,
-                                  counts.words - 1000,
-                                  counts.unknown - 1000,
-                                  counts.punctuation - 1000,
-                                  0,
-                                  {0}};
+        const tem_counts added = COUNTS(counts.documents - 1000, counts.words - 1000,
+                                        counts.unknown - 1000, counts.punctuation - 1000);
         assert_counts(&added, wanted_counts);
     }
     tem_text_free(out);
@@ -323,7 +323,7 @@ static void test_policies(void **state) {
          "the <unk> <unk> was good ! do n't"},
         {"the zyxcanary was good do n't", "the zyxcanary , was good ! do n't",
          "the zyxcanary , was good ! do n't"}};
-    const tem_counts apart = {1, 6, 1, 2, 0, {0}}, as_words = {1, 8, 2, 2, 0, {0}};
+    const tem_counts apart = COUNTS(1, 6, 1, 2), as_words = COUNTS(1, 8, 2, 2);
     for (tem_oov oov = TEM_OOV_UNIFORM; oov <= TEM_OOV_KEEP_UNSAFE; oov++)
         for (tem_punctuation p = TEM_PUNCTUATION_DROP; p <= TEM_PUNCTUATION_WORD; p++) {
             const tem_text_options options = {.oov = oov, .punctuation = p};
@@ -345,10 +345,10 @@ static void test_text(void **state) {
     expect("the\n\nmovie\r\n good \n", "the movie good");
     expect("the\rmovie\r", "the movie");
     expect("well-known It\u2019s cafe\u0301", "well-known it's caf\u00e9");
-    expect_options(NULL, "the\0movie", 9, "the movie", &(tem_counts){1, 2, 0, 0, 0, {0}});
+    expect_options(NULL, "the\0movie", 9, "the movie", &COUNTS(1, 2, 0, 0));
     expect_options(&tags, "the<br />movie <zyx canary>\n<p>good", 35, "the movie good",
-                   &(tem_counts){1, 3, 0, 0, 0, {0}});
-    expect_options(NULL, NULL, 0, "", &(tem_counts){1, 0, 0, 0, 0, {0}});
+                   &COUNTS(1, 3, 0, 0));
+    expect_options(NULL, NULL, 0, "", &COUNTS(1, 0, 0, 0));
 }
 
 /* For assert_matches, lines are words joined by "\n" without spaces. */
@@ -360,12 +360,11 @@ static void test_kept_lines(void **state) {
                                             "\rthe \n\n\rmovie\ngood\r\n "};
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
         expect_options(&lines, spellings[i], strlen(spellings[i]), "the\n\nmovie\ngood\n",
-                       &(tem_counts){1, 3, 0, 0, 0, {0}});
-    expect_options(&lines, "", 0, "", &(tem_counts){1, 0, 0, 0, 0, {0}});
-    expect_options(&lines, "the\rmovie", 9, "the movie", &(tem_counts){1, 2, 0, 0, 0, {0}});
+                       &COUNTS(1, 3, 0, 0));
+    expect_options(&lines, "", 0, "", &COUNTS(1, 0, 0, 0));
+    expect_options(&lines, "the\rmovie", 9, "the movie", &COUNTS(1, 2, 0, 0));
     /* What is within a tag is no line. */
-    expect_options(&both, "the<br\n>movie\ngood", 19, "the movie\ngood",
-                   &(tem_counts){1, 3, 0, 0, 0, {0}});
+    expect_options(&both, "the<br\n>movie\ngood", 19, "the movie\ngood", &COUNTS(1, 3, 0, 0));
 }
 
 static void refuse_text(const tem_text_options *options, const char *text, size_t bytes,
@@ -374,7 +373,7 @@ static void refuse_text(const tem_text_options *options, const char *text, size_
     tem_rng *rng = NULL;
     char *out = &marker;
     size_t out_bytes = 77;
-    tem_counts counts = {1, 2, 3, 4, 0, {0}};
+    tem_counts counts = COUNTS(1, 2, 3, 4);
     tem_error error = {.status = TEM_OK};
     assert_int_equal(tem_rng_create_insecure(1, 1, &rng, NULL), TEM_OK);
     assert_int_equal(tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes,
@@ -384,7 +383,7 @@ static void refuse_text(const tem_text_options *options, const char *text, size_
     assert_int_equal(error.byte, byte);
     assert_null(strcasestr(error.message, "zyx"));
     assert_true(out == &marker && out_bytes == 77);
-    assert_counts(&counts, &(tem_counts){1, 2, 3, 4, 0, {0}});
+    assert_counts(&counts, &COUNTS(1, 2, 3, 4));
     assert_int_equal(
         tem_privatize_text(still, options, rng, text, bytes, NULL, &out, &out_bytes, NULL, NULL),
         wanted);
@@ -509,13 +508,13 @@ static void test_replacer(void **state) {
     assert_int_equal(replacer_init(&wet, still, NULL, NULL), TEM_OK);
     dry.dry_run = true;
     assert_int_equal(replacer_run(&dry, NULL, "the\nzyx!", 8, &out, &counts, NULL), TEM_OK);
-    assert_counts(&counts, &(tem_counts){1, 2, 1, 1, 0, {0}});
+    assert_counts(&counts, &COUNTS(1, 2, 1, 1));
     assert_int_equal(out.size, 0);
     put(&out, "before");
     assert_int_equal(replacer_run(&wet, rng, "the\nmovie\n\xff", 11, &out, &counts, NULL),
                      TEM_ERR_FORMAT);
     assert_int_equal(out.size, 6);
-    assert_counts(&counts, &(tem_counts){1, 2, 1, 1, 0, {0}});
+    assert_counts(&counts, &COUNTS(1, 2, 1, 1));
     check_stopped_document(&wet, rng, &out);
     replacer_free(&dry);
     replacer_free(&wet);
@@ -648,7 +647,7 @@ static void test_missing(void **state) {
         write_text(in, i == 0 ? "{\"text\":\"\"}\n{\"text\":\"the movie was\"}\n"
                               : "{\"text\":null}\n{\"text\":\"the movie was\"}\n");
         assert_int_equal(tem_privatize_files(noisy, &job, NULL, &counts, NULL, NULL, NULL), TEM_OK);
-        assert_counts(&counts, &(tem_counts){i == 2 ? 1 : 2, 3, 0, 0, 0, {0}});
+        assert_counts(&counts, &COUNTS(i == 2 ? 1 : 2, 3, 0, 0));
         results[i] = read_bytes(out);
         unlink(out);
         unlink(in);
@@ -680,7 +679,7 @@ static void test_several_inputs(void **state) {
     write_text(inputs[3], "good");
     assert_int_equal(tem_privatize_files(still, &job, NULL, &counts, NULL, NULL, NULL), TEM_OK);
     assert_file_holds(out, "the\nmovie\nwas\ngood\n", 19);
-    assert_counts(&counts, &(tem_counts){4, 4, 0, 0, 0, {0}});
+    assert_counts(&counts, &COUNTS(4, 4, 0, 0));
     write_text(inputs[3], "");
     unlink(out);
     write_text(inputs[2], "was");
@@ -1173,7 +1172,7 @@ static void test_canary(void **state) {
 static void check_failure(tem_format format, const char *stream, tem_status wanted, uint64_t line,
                           uint64_t documents, const char *written) {
     const char *const in = path_of("in"), *const out = path_of("out");
-    tem_counts counts = {9, 9, 9, 9, 0, {0}};
+    tem_counts counts = COUNTS(9, 9, 9, 9);
     tem_error error = {.status = TEM_OK};
     tem_job job = {.inputs = &in,
                    .input_count = 1,
