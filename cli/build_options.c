@@ -234,6 +234,18 @@ static tem_status read_vectors(build_choice *b, const common_options *common, co
     return folded;
 }
 
+/* The vectors that decide the order, with words as the model has them; NULL: there are none. */
+static tem_status read_order_vectors(const build_choice *b, const tem_run *run,
+                                     tem_vectors **vectors, tem_error *error) {
+    *vectors = NULL;
+    if (b->order_vectors == NULL)
+        return TEM_OK;
+    tem_status status = tem_vectors_load(b->order_vectors, 0, run, vectors, error);
+    if (status == TEM_OK && has_folding(b, *vectors))
+        status = tem_vectors_fold(*vectors, NULL, error);
+    return status;
+}
+
 static void tell_model(const tem_model *model, const tem_vectors *vectors, const build_choice *b,
                        const common_options *common, double seconds) {
     tem_model_info info;
@@ -255,8 +267,7 @@ tem_status build_model(build_choice *b, const common_options *common, const tem_
     const double start = talk_clock();
     tem_order_options order = b->order_options;
     tem_vectors *order_vectors = NULL;
-    if (b->order_vectors != NULL)
-        status = tem_vectors_load(b->order_vectors, 0, run, &order_vectors, error);
+    status = read_order_vectors(b, run, &order_vectors, error);
     order.vectors = order_vectors;
     const tem_build_options options = {.metric = b->metric,
                                        .neighbours = (uint32_t)b->neighbours,

@@ -123,6 +123,11 @@ typedef struct build_arguments {
     PyObject *exclude;            /* a tuple of strings */
     const char **exclude_strings; /* into it */
     uint32_t exclude_count;
+    PyObject *order;           /* None, or a tuple: list, block, group */
+    PyObject *order_path;      /* None, or the path of vectors */
+    const char *order_vectors; /* it, or NULL; in order_bytes */
+    PyObject *order_bytes;
+    tem_order_options order_options;
 } build_arguments;
 
 /* Completes the words to exclude; sets an exception and returns false on failure. The caller frees
@@ -131,6 +136,21 @@ static bool take_excluded(const ext_state *state, build_arguments *a) {
     a->exclude_strings = words_of(state, a->exclude);
     a->exclude_count = (uint32_t)PyTuple_Size(a->exclude);
     return a->exclude_strings != NULL;
+}
+
+/* Completes what decides the order; sets an exception and returns false on failure. The caller
+ * gives order_bytes back. */
+static bool take_order(build_arguments *a) {
+    tem_order_options *o = &a->order_options;
+    if (a->order != Py_None &&
+        !PyArg_ParseTuple(a->order, "III:order", &o->list, &o->block, &o->group))
+        return false;
+    if (a->order_path == Py_None)
+        return true;
+    if (!PyUnicode_FSConverter(a->order_path, &a->order_bytes))
+        return false;
+    a->order_vectors = PyBytes_AsString(a->order_bytes);
+    return a->order_vectors != NULL;
 }
 
 /* Folds the words of the vectors, and puts folded copies in the place of the words to exclude.
@@ -150,6 +170,8 @@ static tem_status fold_words(tem_vectors *vectors, char **copies, const char **e
 static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, const tem_run *run,
                                 tem_model **model, tem_error *error) {
     char **copies = calloc((size_t)a->exclude_count + 1, sizeof *copies);
+    tem_order_options order = a->order_options;
+    tem_vectors *order_vectors = NULL;
     tem_build_options options = {.metric = (tem_metric)a->metric,
                                  .neighbours = a->neighbours,
                                  .allow_coarse = a->allow_coarse,
@@ -157,7 +179,8 @@ static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, 
                                  .remove = a->remove,
                                  .drop_degenerate = a->drop_degenerate,
                                  .exclude = a->exclude_strings,
-                                 .exclude_count = a->exclude_count};
+                                 .exclude_count = a->exclude_count,
+                                 .order = a->order == Py_None ? NULL : &order};
     tem_status status =
         a->space == NULL ? TEM_OK : tem_space_parse(a->space, &options.space, error);
     if (status == TEM_OK && copies == NULL) {
@@ -166,8 +189,14 @@ static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, 
     }
     if (status == TEM_OK && a->fold)
         status = fold_words(vectors, copies, a->exclude_strings, a->exclude_count, error);
+    if (status == TEM_OK && a->order_vectors != NULL)
+        status = tem_vectors_load(a->order_vectors, 0, run, &order_vectors, error);
+    if (status == TEM_OK && order_vectors != NULL && a->fold)
+        status = fold_words(order_vectors, NULL, NULL, 0, error);
+    order.vectors = order_vectors;
     if (status == TEM_OK)
         status = tem_model_build(vectors, &options, run, model, error);
+    tem_vectors_free(order_vectors);
     for (uint32_t i = 0; copies != NULL && i < a->exclude_count; i++)
         tem_text_free(copies[i]);
     free(copies);
@@ -176,7 +205,7 @@ static tem_status build_vectors(tem_vectors *vectors, const build_arguments *a, 
 }
 
 /* build_file(path, limit, metric, neighbors, allow_coarse, space, dimensions, remove,
- * drop_degenerate, fold, threads, progress, exclude) */
+ * drop_degenerate, fold, threads, progress, exclude, order, order_vectors) */
 static PyObject *build_file(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *path = NULL;
@@ -185,12 +214,13 @@ static PyObject *build_file(PyObject *module, PyObject *args) {
     tem_model *model = NULL;
     tem_error error;
     ext_run run;
-    if (!PyArg_ParseTuple(args, "O&KIIpzIIppIOO!", PyUnicode_FSConverter, &path, &limit, &a.metric,
-                          &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions, &a.remove,
-                          &a.drop_degenerate, &a.fold, &a.threads, &a.progress, &PyTuple_Type,
-                          &a.exclude))
+    if (!PyArg_ParseTuple(args, "O&KIIpzIIppIOO!OO", PyUnicode_FSConverter, &path, &limit,
+                          &a.metric, &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions,
+                          &a.remove, &a.drop_degenerate, &a.fold, &a.threads, &a.progress,
+                          &PyTuple_Type, &a.exclude, &a.order, &a.order_path))
         return NULL;
-    if (!take_excluded(ext_state_of(module), &a)) {
+    if (!take_order(&a) || !take_excluded(ext_state_of(module), &a)) {
+        Py_XDECREF(a.order_bytes);
         Py_DECREF(path);
         return NULL;
     }
@@ -201,6 +231,7 @@ static PyObject *build_file(PyObject *module, PyObject *args) {
         status = build_vectors(vectors, &a, &run.run, &model, &error);
     ext_run_end(&run);
     PyMem_Free(a.exclude_strings);
+    Py_XDECREF(a.order_bytes);
     Py_DECREF(path);
     return take_model(ext_state_of(module), status, model, &error);
 }
@@ -243,22 +274,23 @@ static PyObject *build_from(const ext_state *state, const char *const *strings, 
 }
 
 /* build_rows(words, numbers, metric, neighbors, allow_coarse, space, dimensions, remove,
- * drop_degenerate, fold, threads, progress, exclude): float32 rows, or for a matrix of distances
- * float64 */
+ * drop_degenerate, fold, threads, progress, exclude, order, order_vectors): float32 rows, or for a
+ * matrix of distances float64 */
 static PyObject *build_rows(PyObject *module, PyObject *args) {
     build_arguments a = {0};
     PyObject *words = NULL, *made = NULL;
     Py_buffer values;
-    if (!PyArg_ParseTuple(args, "O!y*IIpzIIppIOO!", &PyTuple_Type, &words, &values, &a.metric,
+    if (!PyArg_ParseTuple(args, "O!y*IIpzIIppIOO!OO", &PyTuple_Type, &words, &values, &a.metric,
                           &a.neighbours, &a.allow_coarse, &a.space, &a.dimensions, &a.remove,
                           &a.drop_degenerate, &a.fold, &a.threads, &a.progress, &PyTuple_Type,
-                          &a.exclude))
+                          &a.exclude, &a.order, &a.order_path))
         return NULL;
     const ext_state *state = ext_state_of(module);
     const char **strings = words_of(state, words);
-    if (strings != NULL && take_excluded(state, &a))
+    if (strings != NULL && take_order(&a) && take_excluded(state, &a))
         made = build_from(state, strings, PyTuple_Size(words), &values, &a);
     PyMem_Free(a.exclude_strings);
+    Py_XDECREF(a.order_bytes);
     PyMem_Free(strings);
     PyBuffer_Release(&values);
     return made;
@@ -318,10 +350,10 @@ PyMethodDef ext_model_functions[] = {
      "verify_model(path, certificates, is_own, threads, progress)"},
     {"build_file", build_file, METH_VARARGS,
      "build_file(path, limit, metric, neighbors, allow_coarse, space, dimensions, remove, "
-     "drop_degenerate, fold, threads, progress, exclude)"},
+     "drop_degenerate, fold, threads, progress, exclude, order, order_vectors)"},
     {"build_rows", build_rows, METH_VARARGS,
      "build_rows(words, numbers, metric, neighbors, allow_coarse, space, dimensions, remove, "
-     "drop_degenerate, fold, threads, progress, exclude)"},
+     "drop_degenerate, fold, threads, progress, exclude, order, order_vectors)"},
     {"find_default", find_default, METH_VARARGS, "find_default(folders)"},
     {"fold", fold, METH_O, "fold(word)"},
     {"parse_metric", parse_metric, METH_VARARGS, "parse_metric(name)"},

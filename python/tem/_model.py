@@ -86,6 +86,19 @@ def _count(name: str, value: int | None) -> int:
     return operator.index(value)
 
 
+def _order(text: str | None) -> tuple[int, int, int] | None:
+    """The numbers of an order, 0 for "choose"; None for no order."""
+    if text is None or text == "auto":
+        return None if text is None else (0, 0, 0)
+    numbers = text.split(":") if isinstance(text, str) else []
+    if not 1 <= len(numbers) <= 3 or not all(n.isascii() and n.isdigit() for n in numbers):
+        raise make("argument", 'order is "auto", or whole numbers such as "128:16:12"')
+    given = [int(n) for n in numbers] + [0, 0]
+    if max(given) >= 2 ** 31:
+        raise make("argument", "the numbers of an order are below 2^31")
+    return given[0], given[1], given[2]
+
+
 def _threads(threads: int | None) -> int:
     return _count("threads", threads)
 
@@ -305,6 +318,7 @@ class Model:
               allow_coarse: bool = False, space: Space | None = None,
               dimensions: int | None = None, remove: int | None = None,
               drop_degenerate: bool = False, exclude: Iterable[str] = (), fold: bool = True,
+              order: str | None = None, order_vectors: Path | None = None,
               threads: int | None = None, progress: Progress | None = None) -> Self:
         """Builds a model from vectors.
 
@@ -334,6 +348,9 @@ class Model:
         words: "Paris" becomes "paris", and a German sharp s "ss". Of words that become the same,
         the first one stays. Not with distances of your own, nor for tem's own vectors (.temv).
         A warning counts words that no text can contain, if they are more than 1 %.
+        order: order all words around each word, which the mechanism "rank" needs: "auto", or
+        "LIST:BLOCK:GROUP" such as "128:16:12" (docs/RANK.md). order_vectors: a file with other
+        vectors of the same words, which then decide the order.
 
         >>> small = Model.build([[0.0, 0], [1, 0], [0, 1]], ["good", "great", "bad"])
         >>> small.distance("good", "great")
@@ -341,7 +358,7 @@ class Model:
         """
         model = cls._from_vectors(vectors, words, metric, neighbours, limit, allow_coarse, space,
                                   dimensions, remove, drop_degenerate, exclude, fold, threads,
-                                  progress)
+                                  progress, _order(order), order_vectors)
         model._warn_unreachable(stacklevel=3)
         return model
 
@@ -351,7 +368,10 @@ class Model:
                       limit: int | None, allow_coarse: bool, space: Space | None,
                       dimensions: int | None, remove: int | None, drop_degenerate: bool,
                       exclude: Iterable[str], fold: bool, threads: int | None,
-                      progress: Progress | None) -> Self:
+                      progress: Progress | None, order: tuple[int, int, int] | None = None,
+                      order_vectors: Path | None = None) -> Self:
+        if order_vectors is not None and order is None:
+            raise make("argument", 'order_vectors needs order, such as order="auto"')
         own = callable(metric) or metric == "matrix"
         number = _tem.MATRIX if callable(metric) or own else _tem.parse_metric(metric)
         if own and (space is not None or dimensions or remove):
@@ -361,9 +381,12 @@ class Model:
         excluded = tuple(exclude)
         if excluded and own:
             raise make("argument", "a matrix of distances excludes no words")
+        if order is not None and own:
+            raise make("argument", "a matrix of distances gets no order")
         rest = (number, _count("neighbours", neighbours), allow_coarse, space,
                 _count("dimensions", dimensions), _count("remove", remove or None),
-                drop_degenerate, fold, _threads(threads), progress, excluded)
+                drop_degenerate, fold, _threads(threads), progress, excluded, order,
+                order_vectors)
         most = _count("limit", limit)
         if isinstance(vectors, (str, os.PathLike)):
             if words is not None or own:

@@ -230,8 +230,8 @@ def check_types(given: Mapping[str, Any]) -> None:
             raise TypeError(f"{name} must be {expected}, not {type(value).__name__}")
 
 
-def check(call: str, epsilon: float | None, given: Mapping[str, Any],
-          names: Collection[str] = tuple(DEFAULTS)) -> None:
+def check_names(call: str, epsilon: float | None, given: Mapping[str, Any],
+                names: Collection[str] = tuple(DEFAULTS)) -> None:
     """Refuses an unknown name, as Python does for a plain signature, and a missing epsilon."""
     for name in given:
         if name not in names:
@@ -242,6 +242,12 @@ def check(call: str, epsilon: float | None, given: Mapping[str, Any],
     if epsilon is None:
         raise TypeError(f"{call}() needs epsilon=, the privacy lost per unit of distance: "
                         "model.explain and model.choose help to find one")
+
+
+def check(call: str, epsilon: float | None, given: Mapping[str, Any],
+          names: Collection[str] = tuple(DEFAULTS)) -> None:
+    """Refuses unknown names, a missing epsilon, and values of another type."""
+    check_names(call, epsilon, given, names)
     check_types({"epsilon": epsilon, **given})
 
 

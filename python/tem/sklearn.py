@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
 from ._model import Model, as_model
-from ._options import DEFAULTS, SETTINGS, Path, Settings, check, explained
+from ._options import DEFAULTS, SETTINGS, Path, Settings, check_names, explained
 
 __all__ = ["Privatizer"]
 
@@ -28,7 +28,8 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, *, epsilon: float, model: Model | Path | None = None,
                  **options: Unpack[Settings]) -> None:
         """{options}"""
-        check("Privatizer", epsilon, options, SETTINGS)
+        # scikit-learn sets parameters at any time: transform refuses their values, not __init__.
+        check_names("Privatizer", epsilon, options, SETTINGS)
         self.epsilon, self.model = epsilon, model
         for name in SETTINGS:
             setattr(self, name, options.get(name, DEFAULTS[name]))

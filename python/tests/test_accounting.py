@@ -44,7 +44,7 @@ def test_words_do_not_reach_the_terminal(tmp_path, command):
     """Characters that a terminal would obey, or not show, appear as the command writes them."""
     words = ["a\x1b[2J", "b\u202ec", "d\\e", "f\u2028"]
     shown = ["a\\x1b[2J", "b\\xe2\\x80\\xaec", "d\\\\e", "f\\xe2\\x80\\xa8"]
-    odd = tem.Model.build([[0.0], [1], [2], [4]], words)
+    odd = tem.Model.build([[0.0], [1], [2], [4]], words, fold=False)
     odd.save(tmp_path / "odd.tem")
     found, audit = odd.explain("zzz", 3), odd.audit(3)
     told = command("explain", "-m", tmp_path / "odd.tem", "--epsilon", "3", "zzz")

@@ -71,6 +71,14 @@ class Tabular(tem.sklearn.Privatizer):
         return tags
 
 
+def test_values_are_refused_before_a_text_is_released(small):
+    """scikit-learn sets parameters without a check, so transform must refuse them."""
+    privatizer = tem.sklearn.Privatizer(epsilon=2, model=small)
+    privatizer.set_params(strip_tags="no")
+    with pytest.raises(TypeError, match="strip_tags must be True or False"):
+        privatizer.transform(["the movie"])
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_check_estimator(small):
     results = check_estimator(Tabular(epsilon=2, model=small), on_fail=None, on_skip=None)

@@ -338,7 +338,8 @@ def test_default_model_is_made_in_the_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(_default, "__file__", str(tmp_path / "_default.py"))
-    (tmp_path / _default.VECTORS).write_text("a 1 2\nb 2 1\nc 0 0\n")
+    for name in (_default.VECTORS, _default.LEARNING_VECTORS):
+        (tmp_path / name).write_text("a 1 2\nb 2 1\nc 0 0\n")
     (tmp_path / _default.EXCLUDED).write_text("# never outputs\n\n c \n")
     first = tem.Model.open()
     assert list(first.words) == ["a", "b", "c"] and first.path.startswith(str(tmp_path / "cache"))
@@ -377,6 +378,27 @@ def test_the_package_has_the_model_of_the_command(default, monkeypatch, tmp_path
     assert os.stat(made.path).st_size == os.stat(default.path).st_size  # lists of the same length
 
 
+def test_order(tmp_path):
+    """rank needs an order; other vectors of the same words may decide it."""
+    words, rows = ["Good", "bad", "fine"], [[0.0, 0], [3, 0], [0, 1]]
+    with pytest.raises(tem.Error, match="order"):
+        tem.Model.build(rows, words).explain("good", 1, mechanism="rank")
+    near = [e.word for e in tem.Model.build(rows, words, order="auto").explain(
+        "good", 1, mechanism="rank").entries]
+    assert near == ["good", "fine", "bad"]
+    (tmp_path / "other.txt").write_text("Good 0 0\nbad 0 1\nfine 5 0\n")
+    other = tem.Model.build(rows, words, order="2:16", order_vectors=tmp_path / "other.txt")
+    assert [e.word for e in other.explain("good", 1, mechanism="rank").entries][:2] == [
+        "good", "bad"]
+    for order in ("128:x", "", "1:2:3:4", 128, "4294967296"):
+        with pytest.raises(tem.ArgumentError, match="order"):
+            tem.Model.build(rows, words, order=order)
+    with pytest.raises(tem.ArgumentError, match="order_vectors needs order"):
+        tem.Model.build(rows, words, order_vectors=tmp_path / "other.txt")
+    with pytest.raises(tem.ArgumentError, match="no order"):
+        tem.Model.build(None, words, metric=lambda a, b: float(a != b), order="auto")
+
+
 @pytest.fixture
 def cached(monkeypatch, tmp_path):
     """The default model, in its own cache, built from a few vectors."""
@@ -385,7 +407,8 @@ def cached(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(_default, "__file__", str(tmp_path / "_default.py"))
-    (tmp_path / _default.VECTORS).write_text("a 1 2\nb 2 1\nc 0 0\n")
+    for name in (_default.VECTORS, _default.LEARNING_VECTORS):
+        (tmp_path / name).write_text("a 1 2\nb 2 1\nc 0 0\n")
     (tmp_path / _default.EXCLUDED).write_text("")
     return tem.Model.open()
 
