@@ -48,8 +48,8 @@ TEM_API tem_status tem_ngram_train(const tem_model *model, const char *const *pa
                                    uint32_t order, const tem_run *run, tem_ngram **ngram,
                                    tem_error *error);
 
-/* Reads an n-gram model in ARPA format, plain or gzip, with orders 1 to 2 or 1 to 3, as
- * tem_ngram_save and other programs write it. The words must be those of the model, letter by
+/* Reads an n-gram model: packed n-grams (NAME.temng, docs/FORMAT.md), or ARPA format, plain or
+ * gzip, of order 1 to 3, as tem_ngram_save and other programs write it. The words must be those of the model, letter by
  * letter. n-grams with a word that the model does not have are left out; the probability of such a
  * word alone goes to the unknown word. A word of the model that the file does not have gets an
  * equal part of the probability of the unknown word. tem computes the back-off weights anew, so
@@ -68,7 +68,7 @@ TEM_API tem_status tem_ngram_save(const tem_ngram *ngram, const char *path, tem_
 TEM_API void tem_ngram_free(tem_ngram *ngram);
 
 typedef struct tem_ngram_info {
-    uint32_t order;       /* 2 or 3 */
+    uint32_t order;       /* 1 to 3 */
     uint64_t bigrams;     /* that were seen, those with begin or end included */
     uint64_t trigrams;    /* the same; 0 for order 2 */
     uint64_t documents;   /* training: lines with words; else 0 */

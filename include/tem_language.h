@@ -70,6 +70,22 @@ TEM_API int tem_language_is_trusted(const tem_language *language);
 TEM_API tem_status tem_language_trust(tem_language *language, const char *hash, tem_error *error);
 TEM_API void tem_language_trust_own(tem_language *language);
 
+/* Finds the language model of general English that comes with tem, english.temlm: beside the model
+ * that is used; else in each of `folders`, and then in its ../share/tem, as tem_model_find_default
+ * does. It is for the words of the default model: for others tem_language_open fails with
+ * TEM_ERR_UNSUPPORTED.
+ *   model_path      the file of the model, or NULL
+ *   model_is_own    what tem_model_find_default says; 0 if the user names the model
+ *   folders         `count` directories, such as that of the program
+ *   path, path_bytes   receives the name, NUL-terminated
+ *   is_own          receives 1 if the file came with the program: tem_language_trust_own. Else
+ *                   somebody must have vouched for it: tem_language_trust
+ * Fails with TEM_ERR_FILE (no such file), TEM_ERR_RANGE (the name is too long) or
+ * TEM_ERR_ARGUMENT. */
+TEM_API tem_status tem_language_find_english(const char *model_path, int model_is_own,
+                                             const char *const *folders, size_t count, char *path,
+                                             size_t path_bytes, int *is_own, tem_error *error);
+
 typedef struct tem_language_info {
     char name[64];
     char hash[65];        /* of the content, in hex: what tem_trust_add notes */

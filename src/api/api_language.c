@@ -111,6 +111,19 @@ void tem_language_trust_own(tem_language *language) {
     set_trusted(language);
 }
 
+tem_status tem_language_find_english(const char *model_path, int model_is_own,
+                                     const char *const *folders, size_t count, char *path,
+                                     size_t path_bytes, int *is_own, tem_error *error) {
+    if (path == NULL || is_own == NULL || (folders == NULL && count > 0))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "directories, and places for the name and its origin are needed");
+    for (size_t i = 0; i < count; i++)
+        if (folders[i] == NULL)
+            return core_fail(error, TEM_ERR_ARGUMENT, "a directory is NULL");
+    return language_find_english(model_path, model_is_own != 0, folders, count, path, path_bytes,
+                                 is_own, error);
+}
+
 void tem_language_get_info(const tem_language *language, tem_language_info *info) {
     if (info == NULL)
         return;

@@ -132,4 +132,9 @@ tem_status language_evaluate(const tem_language *language, const tem_model *mode
                              const tem_run *run, tem_language_evaluation *evaluation,
                              tem_error *error);
 
+/* As tem_language_find_english; the caller has checked the pointers. */
+tem_status language_find_english(const char *model_path, bool model_is_own,
+                                 const char *const *folders, size_t count, char *path, size_t bytes,
+                                 int *is_own, tem_error *error);
+
 #endif

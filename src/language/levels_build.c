@@ -344,7 +344,7 @@ static tem_status check_size(const tem_ngram *g, tem_error *error) {
 }
 
 static tem_status make_tables(levels_builder *b, const tem_run *run, tem_error *error) {
-    if (b->g->two.starts == NULL)
+    if (b->g->info.order == 1)
         return TEM_OK; /* words without context */
     if (!alloc_tables(b))
         return core_fail_memory(error);

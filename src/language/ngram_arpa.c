@@ -4,7 +4,7 @@
  * a back-off weight. The reader ignores the back-off weights and computes them anew: files have few
  * digits, and the reader leaves out n-grams with words that the model does not have, so that the
  * weights of the file would no longer make the probabilities add up to 1. */
-#include "language/ngram.h"
+#include "language/ngram_listed.h"
 
 #include "core/memory.h"
 #include "core/number.h"
@@ -18,32 +18,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ORDER_MAX = 3, PART_BITS = 21 };
-
 /* ------------------------------------------------------------- reading -- */
 
-/* An n-gram of the file: its symbols, 21 bits each, the last word in the low bits. */
-typedef struct arpa_entry {
-    uint64_t key;
-    double p;
-} arpa_entry;
-
 typedef struct arpa_reader {
-    tem_ngram *g;
-    const char *path;
+    ngram_listed *listed;
     const char *at, *end; /* the rest of the file */
     const char *line;     /* the line read last, without its end */
     size_t bytes;
-    uint64_t number;                    /* of that line, from 1 */
-    uint64_t promised[ORDER_MAX + 1];   /* n-grams per order */
-    arpa_entry *entries[ORDER_MAX + 1]; /* of orders 2 and 3 */
-    uint64_t count[ORDER_MAX + 1];
-    bool *found;  /* per symbol: the file has it */
-    double spare; /* probability of the unknown word, and of words that the model does not have */
+    uint64_t number;                        /* of that line, from 1 */
+    uint64_t promised[NGRAM_ORDER_MAX + 1]; /* n-grams per order */
 } arpa_reader;
 
 static tem_status fail_line(const arpa_reader *r, tem_error *error, const char *message) {
-    return core_fail_at(error, TEM_ERR_FORMAT, r->path, r->number, 0, "%s", message);
+    return core_fail_at(error, TEM_ERR_FORMAT, r->listed->path, r->number, 0, "%s", message);
 }
 
 /* The next line that is not empty. False at the end of the file. */
@@ -91,14 +78,14 @@ static tem_status read_counts(arpa_reader *r, uint32_t *orders, tem_error *error
             return fail_line(r, error, "expected \\data\\, found the end: not an ARPA file");
     while (!is_line(r, "\\data\\"));
     while (next_line(r) && r->line[0] != '\\') {
-        if (order == ORDER_MAX || !read_count(r, order + 1))
+        if (order == NGRAM_ORDER_MAX || !read_count(r, order + 1))
             return fail_line(r, error,
                              "expected the number of n-grams of the next order, up to 3: "
-                             "tem reads ARPA files of order 2 and 3");
+                             "tem reads ARPA files of order 1 to 3");
         order++;
     }
-    if (order < 2)
-        return fail_line(r, error, "expected n-grams of order 2 or 3");
+    if (order < 1)
+        return fail_line(r, error, "expected n-grams of order 1 to 3");
     *orders = order;
     return TEM_OK;
 }
@@ -122,7 +109,7 @@ static bool is_word(const char *field, size_t bytes, const char *word) {
  * does not have, or that cannot stand there. */
 static uint32_t symbol_at(const arpa_reader *r, const char *field, size_t bytes, uint32_t i,
                           uint32_t order) {
-    const tem_ngram *g = r->g;
+    const tem_ngram *g = r->listed->g;
     if (is_word(field, bytes, "<s>"))
         return i == 0 && order > 1 ? g->edge : g->symbols;
     if (is_word(field, bytes, "</s>"))
@@ -135,19 +122,19 @@ static uint32_t symbol_at(const arpa_reader *r, const char *field, size_t bytes,
 
 static tem_status add_word(arpa_reader *r, uint32_t symbol, bool is_begin, double p,
                            tem_error *error) {
-    tem_ngram *g = r->g;
+    tem_ngram *g = r->listed->g;
     if (is_begin)
         return TEM_OK;
     if (symbol == g->symbols) {
         g->info.outside++;
-        r->spare += p;
+        r->listed->spare += p;
         return TEM_OK;
     }
-    if (r->found[symbol])
+    if (r->listed->found[symbol])
         return fail_line(r, error, "the n-gram occurs twice");
-    r->found[symbol] = true;
+    r->listed->found[symbol] = true;
     if (symbol == g->unknown)
-        r->spare += p;
+        r->listed->spare += p;
     else
         g->p[symbol] = p;
     return TEM_OK;
@@ -169,8 +156,8 @@ static tem_status read_ngram(arpa_reader *r, uint32_t order, tem_error *error) {
             return fail_line(r, error, "the n-gram has too few words");
         symbol = symbol_at(r, field, bytes, i, order);
         is_begin = is_word(field, bytes, "<s>");
-        known &= symbol != r->g->symbols;
-        key = key << PART_BITS | symbol;
+        known &= symbol != r->listed->g->symbols;
+        key = key << NGRAM_PART_BITS | symbol;
     }
     if (take_field(&at, end, &field, &bytes) &&
         number_parse(field, field + bytes, &bow) != NUMBER_OK)
@@ -181,7 +168,7 @@ static tem_status read_ngram(arpa_reader *r, uint32_t order, tem_error *error) {
     if (order == 1)
         return add_word(r, symbol, is_begin, p, error);
     if (known)
-        r->entries[order][r->count[order]++] = (arpa_entry){key, p};
+        r->listed->entries[order][r->listed->count[order]++] = (ngram_entry){key, p};
     return TEM_OK;
 }
 
@@ -197,8 +184,9 @@ static tem_status read_section(arpa_reader *r, uint32_t order, const tem_run *ru
     if (r->promised[order] > (uint64_t)(r->end - r->at) / LINE_LEAST)
         return fail_line(r, error, "the file is too short for the n-grams that it promises");
     if (order > 1)
-        r->entries[order] = core_alloc(r->promised[order], sizeof *r->entries[order]);
-    if (order > 1 && r->entries[order] == NULL)
+        r->listed->entries[order] =
+            core_alloc(r->promised[order], sizeof *r->listed->entries[order]);
+    if (order > 1 && r->listed->entries[order] == NULL)
         return core_fail_memory(error);
     for (uint64_t i = 0; status == TEM_OK && i < r->promised[order]; i++) {
         if (!next_line(r) || r->line[0] == '\\')
@@ -212,140 +200,7 @@ static tem_status read_section(arpa_reader *r, uint32_t order, const tem_run *ru
     return status;
 }
 
-/* --------------------------------------------------------- normalizing -- */
-
-/* Shares out what the words without a probability get, and makes the sum 1. */
-static tem_status normalise_words(arpa_reader *r, tem_error *error) {
-    static const double spare_least = 1e-7;
-    tem_ngram *g = r->g;
-    uint32_t missing = 1; /* the unknown word */
-    double sum = 0;
-    bool any = false;
-    for (uint32_t w = 0; w < g->words; w++) {
-        any |= r->found[w];
-        missing += !r->found[w];
-    }
-    if (!any)
-        return core_fail_at(error, TEM_ERR_FORMAT, r->path, 0, 0,
-                            "no word of the file is in the model's vocabulary");
-    const double each = fmax(r->spare, spare_least) / missing;
-    for (uint32_t w = 0; w < g->symbols; w++) {
-        if (w == g->unknown || (w < g->words && !r->found[w]) || !(g->p[w] > 0))
-            g->p[w] = each;
-        sum += g->p[w];
-    }
-    for (uint32_t w = 0; w < g->symbols; w++)
-        g->p[w] /= sum;
-    return TEM_OK;
-}
-
-/* Turns the probabilities of a row, which are in `extra`, into what they have more than the lower
- * order gives them, and sets the back-off weight so that all probabilities of the row add up to 1.
- * lower: of the same entries. False if the probabilities add up to more than 1. */
-static bool normalise_row(ngram_rows *rows, uint64_t row, const double *lower) {
-    static const double too_much = 1.001, left_least = 1e-7, unseen_least = 1e-6;
-    const uint64_t first = rows->starts[row], count = rows->starts[row + 1] - first;
-    double *p = rows->extra + first, seen = 0, covered = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        seen += p[i];
-        covered += lower[i];
-    }
-    if (count == 0)
-        return true;
-    if (!(seen <= too_much) || !(seen > 0))
-        return false;
-    const bool all = 1 - covered < unseen_least; /* hardly a word is left to back off to */
-    const double scale = all ? 1 / seen : seen > 1 - left_least ? (1 - left_least) / seen : 1;
-    const double bow = all ? 0 : (1 - seen * scale) / (1 - covered);
-    for (uint64_t i = 0; i < count; i++)
-        p[i] = p[i] * scale - bow * lower[i];
-    rows->bow[row] = bow;
-    return true;
-}
-
-static int compare_entries(const void *a, const void *b) {
-    const arpa_entry *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
-}
-
-/* Fills the entries of a table from the sorted n-grams of an order. Row `i` is the one whose
- * history has the key histories(i). */
-static tem_status fill_rows(arpa_reader *r, uint32_t order, ngram_rows *rows, uint64_t count,
-                            uint64_t (*history)(const arpa_reader *, uint64_t), tem_error *error) {
-    arpa_entry *e = r->entries[order];
-    const uint64_t entries = r->count[order], mask = ((uint64_t)1 << PART_BITS) - 1;
-    qsort(e, entries, sizeof *e, compare_entries);
-    if (!ngram_rows_alloc(rows, count, entries))
-        return core_fail_memory(error);
-    uint64_t at = 0;
-    for (uint64_t row = 0; row < count; row++) {
-        for (; at < entries && e[at].key >> PART_BITS == history(r, row); at++) {
-            if (at > 0 && e[at].key == e[at - 1].key)
-                return core_fail_at(error, TEM_ERR_FORMAT, r->path, 0, 0,
-                                    "an n-gram of order %u occurs twice", order);
-            rows->ids[at] = (uint32_t)(e[at].key & mask);
-            rows->extra[at] = e[at].p;
-        }
-        rows->starts[row + 1] = at;
-    }
-    if (at < entries)
-        return core_fail_at(error, TEM_ERR_FORMAT, r->path, 0, 0,
-                            "an n-gram of order %u has a history that is no n-gram itself", order);
-    return TEM_OK;
-}
-
-static uint64_t history_of_two(const arpa_reader *r, uint64_t row) {
-    (void)r;
-    return row;
-}
-
-static uint64_t history_of_three(const arpa_reader *r, uint64_t row) {
-    return r->entries[2][row].key;
-}
-
-/* The word before the entries of a row of order `order`. */
-static uint32_t last_of_history(const arpa_reader *r, uint32_t order, uint64_t row) {
-    return order == 2 ? (uint32_t)row : r->g->two.ids[row];
-}
-
-static tem_status normalise_rows(arpa_reader *r, uint32_t order, uint64_t count, tem_error *error) {
-    tem_ngram *g = r->g;
-    ngram_rows *rows = order == 2 ? &g->two : &g->three;
-    double *lower = core_alloc(g->symbols, sizeof *lower);
-    bool fits = true;
-    if (lower == NULL)
-        return core_fail_memory(error);
-    for (uint64_t row = 0; fits && row < count; row++) {
-        for (uint64_t i = rows->starts[row]; i < rows->starts[row + 1]; i++)
-            lower[i - rows->starts[row]] =
-                order == 2 ? g->p[rows->ids[i]]
-                           : ngram_two(g, last_of_history(r, order, row), rows->ids[i]);
-        fits = normalise_row(rows, row, lower);
-    }
-    core_free(lower);
-    return fits ? TEM_OK
-                : core_fail_at(error, TEM_ERR_FORMAT, r->path, 0, 0,
-                               "the probabilities of order %u after a history do not add up to 1 "
-                               "or less",
-                               order);
-}
-
-static tem_status make_tables(arpa_reader *r, uint32_t order, tem_error *error) {
-    tem_ngram *g = r->g;
-    tem_status status = normalise_words(r, error);
-    if (status == TEM_OK)
-        status = fill_rows(r, 2, &g->two, g->symbols, history_of_two, error);
-    if (status == TEM_OK)
-        status = normalise_rows(r, 2, g->symbols, error);
-    if (status == TEM_OK && order == 3)
-        status = fill_rows(r, 3, &g->three, r->count[2], history_of_three, error);
-    if (status == TEM_OK && order == 3)
-        status = normalise_rows(r, 3, r->count[2], error);
-    g->info.order = order;
-    g->info.bigrams = r->count[2];
-    g->info.trigrams = r->count[3];
-    return status;
-}
+/* ------------------------------------------------------------ the file -- */
 
 static tem_status read_file(arpa_reader *r, const tem_run *run, tem_error *error) {
     uint32_t orders = 0;
@@ -356,34 +211,13 @@ static tem_status read_file(arpa_reader *r, const tem_run *run, tem_error *error
         return fail_line(r, error, "expected \\end\\: the file has more n-grams than it promises");
     if (status == TEM_OK)
         status = core_progress(run, "sorting n-grams", 0, 0, error);
-    return status == TEM_OK ? make_tables(r, orders, error) : status;
+    return status == TEM_OK ? ngram_from_listed(r->listed, orders, error) : status;
 }
 
-tem_status ngram_load(const tem_model *model, const char *path, const tem_run *run,
-                      tem_ngram **ngram, tem_error *error) {
-    file_view file = {0};
-    tem_status status = ngram_check_model(model, error);
-    if (status == TEM_OK)
-        status = file_open(path, run, &file, error);
-    if (status == TEM_OK && file_is_gzip(&file))
-        status = file_unpack(path, run, &file, error); /* closes the file if it fails */
-    if (status != TEM_OK)
-        return status;
-    arpa_reader r = {.g = ngram_make(model),
-                     .path = path,
-                     .at = file.data,
-                     .end = file.data + file.size,
-                     .found = core_alloc_zero(model->words.count + (size_t)2, sizeof(bool))};
-    status = r.g == NULL || r.found == NULL ? core_fail_memory(error) : read_file(&r, run, error);
-    core_free(r.entries[3]);
-    core_free(r.entries[2]);
-    core_free(r.found);
-    file_close(&file);
-    if (status == TEM_OK)
-        *ngram = r.g;
-    else
-        ngram_free(r.g);
-    return status;
+tem_status ngram_read_arpa(const file_view *file, const tem_run *run, ngram_listed *listed,
+                           tem_error *error) {
+    arpa_reader r = {.listed = listed, .at = file->data, .end = file->data + file->size};
+    return read_file(&r, run, error);
 }
 
 /* -------------------------------------------------------------- writing -- */
@@ -462,7 +296,7 @@ static void find_left_out(arpa_writer *w) {
     }
 }
 
-static void put_head(arpa_writer *w, const uint64_t counts[ORDER_MAX + 1]) {
+static void put_head(arpa_writer *w, const uint64_t counts[NGRAM_ORDER_MAX + 1]) {
     char line[64];
     put_text(w, "\\data\\\n");
     for (uint32_t order = 1; order <= w->g->info.order; order++) {
@@ -549,7 +383,7 @@ static void count_trigrams(arpa_writer *w, uint32_t u, uint64_t entry) {
 }
 
 static void put_file(arpa_writer *w) {
-    uint64_t counts[ORDER_MAX + 1] = {0, 1, 0, 0}; /* <s> */
+    uint64_t counts[NGRAM_ORDER_MAX + 1] = {0, 1, 0, 0}; /* <s> */
     const bool three = w->g->three.starts != NULL;
     for (uint32_t s = 0; s < w->g->symbols; s++)
         counts[1] += !w->left_out[s];

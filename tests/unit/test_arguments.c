@@ -1350,6 +1350,13 @@ static void test_language_calls(void **state) {
     NEWER(run, tem_language_evaluate(made, model, never, &run, &evaluation, error));
     assert_true(none == NULL && evaluation.words == 7);
     memset(&info, 0x55, sizeof info);
+    char found[8] = "";
+    const char *const folders[] = {NULL};
+    int is_own = 7;
+    REFUSED(tem_language_find_english(NULL, 0, NULL, 1, found, sizeof found, &is_own, error));
+    REFUSED(tem_language_find_english(NULL, 0, folders, 1, found, sizeof found, &is_own, error));
+    REFUSED(tem_language_find_english(NULL, 0, folders, 0, NULL, sizeof found, &is_own, error));
+    REFUSED(tem_language_find_english(NULL, 0, folders, 0, found, sizeof found, NULL, error));
     tem_language_get_info(made, &info);
     assert_true(info.order == 2 && is_zero(info.reserved, sizeof info.reserved));
     tem_language_get_info(NULL, &info);

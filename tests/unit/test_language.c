@@ -16,7 +16,9 @@
 #include "core/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WORDS = 6 };
@@ -356,6 +358,59 @@ static void test_perplexity(void **state) {
     tem_language_free(language);
 }
 
+/* ------------------------------------------------------- what comes with tem -- */
+
+static void touch(const char *path) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Beside the model, then beside the program and where it is installed; outputs stay untouched where
+ * nothing is found. */
+static void test_find_english(void **state) {
+    (void)state;
+    char folder[] = "/tmp/tem-test-english-XXXXXX", bin[64], share[64], model_path[80];
+    char beside[96], installed[96], found[128] = "untouched";
+    const char *const folders[] = {"/nowhere", bin};
+    int own = 7;
+    assert_non_null(mkdtemp(folder));
+    snprintf(bin, sizeof bin, "%s/bin", folder);
+    snprintf(share, sizeof share, "%s/share", folder);
+    snprintf(model_path, sizeof model_path, "%s/own.tem", folder);
+    snprintf(beside, sizeof beside, "%s/english.temlm", folder);
+    snprintf(installed, sizeof installed, "%s/tem", share);
+    assert_true(mkdir(bin, 0700) == 0 && mkdir(share, 0700) == 0 && mkdir(installed, 0700) == 0);
+    snprintf(installed, sizeof installed, "%s/tem/english.temlm", share);
+    assert_int_equal(
+        tem_language_find_english(model_path, 1, folders, 2, found, sizeof found, &own, NULL),
+        TEM_ERR_FILE);
+    assert_string_equal(found, "untouched");
+    assert_int_equal(own, 7);
+    touch(installed);
+    assert_int_equal(
+        tem_language_find_english(model_path, 0, folders, 2, found, sizeof found, &own, NULL),
+        TEM_OK);
+    assert_true(own == 1 && strstr(found, "/bin/../share/tem/english.temlm") != NULL);
+    touch(beside);
+    for (int is_own = 0; is_own < 2; is_own++) {
+        assert_int_equal(tem_language_find_english(model_path, is_own, folders, 2, found,
+                                                   sizeof found, &own, NULL),
+                         TEM_OK);
+        assert_string_equal(found, beside);
+        assert_int_equal(own, is_own);
+    }
+    const size_t bytes = strlen(beside) + 1;
+    assert_int_equal(tem_language_find_english(model_path, 1, NULL, 0, found, bytes, &own, NULL),
+                     TEM_OK);
+    assert_int_equal(
+        tem_language_find_english(model_path, 1, NULL, 0, found, bytes - 1, &own, NULL),
+        TEM_ERR_RANGE);
+    assert_true(unlink(beside) == 0 && unlink(installed) == 0 && rmdir(bin) == 0);
+    *strrchr(installed, '/') = '\0';
+    assert_true(rmdir(installed) == 0 && rmdir(share) == 0 && rmdir(folder) == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_is_read_again),
@@ -366,6 +421,7 @@ int main(void) {
         cmocka_unit_test(test_forged_tables_are_refused),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_perplexity),
+        cmocka_unit_test(test_find_english),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -5,8 +5,9 @@ pocketsphinx-en-us.
 The file is a trie, keyed from the last word: the entries under the word a hold b and mean "b a";
 the entries under (a, b) hold c and mean "c b a". Logarithms are to base 1.0001.
 
-A word that the model does not have, but whose runs of letters the model has (`don't`: don, t), is
-counted as these pieces. Words that the file lacks have the logarithm MISSING.
+A word that the model does not have, but whose runs of letters the model has (`don't`: don, t;
+`co-founder`: co, founder; the letter `b.`: b), is counted as these pieces. Words that the file
+lacks have the logarithm MISSING.
 """
 import dataclasses
 import re
@@ -18,6 +19,7 @@ MISSING = -14.0
 LOG_BASE = numpy.log(1.0001)
 HEAD, TABLE = b"Trie Language Model", 65536
 RUN = re.compile(r"[^\W_]+")
+LETTERS_THAT_ARE_WORDS = {"a.", "i."}
 
 
 @dataclasses.dataclass
@@ -94,13 +96,19 @@ def sum_by_key(keys, values):
     return unique, numpy.bincount(where, values)
 
 
+def pieces_of(word):
+    """The pieces of a word that the model does not have."""
+    is_letter = len(word) == 2 and word[1] == "." and word not in LETTERS_THAT_ARE_WORDS
+    return RUN.findall(word) if "'" in word or "-" in word or is_letter else []
+
+
 def map_words(file, names):
     """The first and the last piece of each word of the file, -1 where the model has none, and the
     words that are two pieces."""
     ids = {name: number for number, name in enumerate(names)}
     pieces = []
     for word in file.words:
-        runs = [word] if word in ids else RUN.findall(word) if "'" in word else []
+        runs = [word] if word in ids else pieces_of(word)
         pieces.append([ids[run] for run in runs] if all(run in ids for run in runs) else [])
     ends = [(part[0], part[-1]) if 1 <= len(part) <= 2 else (-1, -1) for part in pieces]
     two = [number for number, part in enumerate(pieces) if len(part) == 2]
