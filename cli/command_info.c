@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "language_show.h"
 #include "show.h"
 #include "signal_set.h"
 #include "talk.h"
@@ -266,13 +267,24 @@ int command_info(int argc, char *const *argv) {
     };
     char message[OPTION_MESSAGE_BYTES];
     size_t operands = 0;
-    if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
+    const char *language = NULL;
+    if (!options_parse(argc, argv, table, &language, 1, &operands, message))
         return talk_usage("info", "%s (a model is named with -m MODEL)", message);
     if (common.help) {
-        wrap("usage: tem info [OPTIONS]\n\nShows what a model holds.\n");
+        wrap(
+            "usage: tem info [OPTIONS]\n"
+            "       tem info LM.temlm [OPTIONS]\n"
+            "\n"
+            "Shows what a model holds, or a language model of public text ('tem ngram'); 'english' "
+            "is the one that comes with tem.\n");
         options_print_help(stdout, table);
         return EXIT_DONE;
     }
+    if (operands > 0 && !language_show_is_meant(language))
+        return talk_usage("info", "'%s' is no language model, NAME.temlm; a model is named with -m",
+                          language);
+    if (operands > 0)
+        return language_show_info(language, common.model, json);
     looked_at l = {.model = default_model_open(common.model)};
     if (l.model == NULL)
         return EXIT_FAILED;

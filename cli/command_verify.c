@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "language_show.h"
 #include "talk.h"
 #include "tem_account.h"
 #include "trust.h"
@@ -110,10 +111,12 @@ int command_verify(int argc, char *const *argv) {
     };
     char message[OPTION_MESSAGE_BYTES];
     size_t operands = 0;
-    if (!options_parse(argc, argv, table, NULL, 0, &operands, message))
+    const char *language = NULL;
+    if (!options_parse(argc, argv, table, &language, 1, &operands, message))
         return talk_usage("verify", "%s (a model is named with -m MODEL)", message);
     if (common.help) {
         wrap("usage: tem verify [OPTIONS]\n"
+             "       tem verify LM.temlm [OPTIONS]\n"
              "\n"
              "Checks every hash and every word of a model, and compares every list and bound with\n"
              "all pairs of words, computed anew. This takes about as long as building the model.\n"
@@ -121,9 +124,18 @@ int command_verify(int argc, char *const *argv) {
              "certificate of the default model.\n"
              "If the model passes, you trust it from then on, and other commands use it; the same\n"
              "holds for each certificate. If a certificate fails, you no longer trust it. If the\n"
-             "model fails, you no longer trust the model or any of its certificates.\n");
+             "model fails, you no longer trust the model or any of its certificates.\n"
+             "\n"
+             "Of a language model, LM.temlm, tem checks every hash and every table. Only what is\n"
+             "fluent depends on where it comes from, and no guarantee: you may trust any public\n"
+             "text that you like to read.\n");
         options_print_help(stdout, table);
         return EXIT_DONE;
     }
+    if (operands > 0 && !language_show_is_meant(language))
+        return talk_usage(
+            "verify", "'%s' is no language model, NAME.temlm; a model is named with -m", language);
+    if (operands > 0)
+        return language_show_verify(language, common.model, (unsigned)common.threads, common.quiet);
     return verify(&common);
 }

@@ -14,8 +14,7 @@
 static char path[PATH_MAX];
 static bool is_own; /* it came with tem, and nobody named it */
 
-/* Finds the directory of this program. Returns false if the system does not say. */
-static bool program_directory(char directory[PATH_MAX]) {
+bool default_model_folder(char directory[PATH_MAX]) {
     const ssize_t length = readlink("/proc/self/exe", directory, PATH_MAX);
     if (length <= 0 || length == PATH_MAX) /* the name is cut off, and names another directory */
         return false;
@@ -32,7 +31,7 @@ static bool find_default(void) {
     const char *const directories[] = {directory};
     int own = 0;
     tem_error error;
-    const size_t count = program_directory(directory) ? 1 : 0;
+    const size_t count = default_model_folder(directory) ? 1 : 0;
     const tem_status status =
         tem_model_find_default(directories, count, path, sizeof path, &own, &error);
     is_own = status == TEM_OK && own;
@@ -88,7 +87,7 @@ tem_model *default_model_open(const char *named) {
 const char *default_model_raw(void) {
     static char raw[PATH_MAX + sizeof "/raw.tem"];
     char directory[PATH_MAX];
-    if (!program_directory(directory)) {
+    if (!default_model_folder(directory)) {
         fputs("tem: the system does not say where this program is; name the raw model with -m\n",
               stderr);
         return NULL;

@@ -4,6 +4,7 @@
 
 #include "tem.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* Opens `named`, or, if that is NULL, $TEM_MODEL, else default.tem beside the program, else the
@@ -16,6 +17,9 @@ tem_model *default_model_open(const char *named);
  * builds. It is a model like any other: whoever runs 'make raw' trusts it from then on. Returns
  * NULL if there is none, after printing so. */
 const char *default_model_raw(void);
+
+/* Finds the directory of this program. Returns false if the system does not say. */
+bool default_model_folder(char directory[PATH_MAX]);
 
 /* The path that default_model_open opened last. */
 const char *default_model_path(void);

@@ -28,7 +28,7 @@ static const struct {
     {"train", command_train, "make vectors from a public hierarchy"},
     {"vectors", command_vectors, "make word vectors from a public text"},
     {"estimate", command_estimate, "estimate how often words were in the original of a text"},
-    {"ngram", command_ngram, "count which words of a public text follow which, for 'tem attack'"},
+    {"ngram", command_ngram, "make language models of public texts: which words follow which"},
     {"attack", command_attack, "guess the words behind released text, as an attacker would"},
     {"mechanisms", command_mechanisms, "list the mechanisms, what each claims and what it takes"},
     {"info", command_info, "show what a model holds"},

@@ -31,7 +31,7 @@ function __tem_after_other
         --top --epsilons --trials --only --epochs --steps --minutes --text --label --rating \
         --stretch --squash --exposed --rest --unknown --within --order --beam --sample \
         --candidates --ratio --number --pairs --insecure-seed --seed --rate --negatives \
-        --burn-in
+        --burn-in --prune --temper --lift --name --origin --license
 end
 
 function __tem_is_first

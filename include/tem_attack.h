@@ -17,10 +17,10 @@ extern "C" {
 
 /* --------------------------------------------------------- n-gram models -- */
 
-/* Which word comes after which: probabilities of a word after the one word before it (order 2) or
- * after the two words before it (order 3), for the words of a tem_model. All unknown words are one
- * word, TEM_NO_WORD. Every document begins with a begin and ends with an end, so no history crosses
- * documents. After each history the probabilities of the words of the model, of the unknown word
+/* Which word comes after which: probabilities of a word alone (order 1), after the one word before
+ * it (order 2) or after the two words before it (order 3), for the words of a tem_model. All unknown
+ * words are one word, TEM_NO_WORD. Every document begins with a begin and ends with an end, so no
+ * history crosses documents. After each history the probabilities of the words of the model, of the unknown word
  * and of the end add up to 1, and all but those of damaged or foreign files are above 0. */
 typedef struct tem_ngram tem_ngram;
 
@@ -38,7 +38,7 @@ typedef struct tem_ngram tem_ngram;
  *   paths     `count` texts, at least 1, plain or gzip, one document per line; "-" is standard
  *             input. tem cuts them into words as tem_privatize_text does. A line without words is
  *             no document
- *   order     2 or 3; 0: TEM_NGRAM_ORDER_DEFAULT
+ *   order     1 (words without context) to 3; 0: TEM_NGRAM_ORDER_DEFAULT
  *   ngram     receives the object, which needs the model as long as it lives; free with
  *             tem_ngram_free
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_FORMAT (not UTF-8; no known word),
@@ -49,7 +49,9 @@ TEM_API tem_status tem_ngram_train(const tem_model *model, const char *const *pa
                                    tem_error *error);
 
 /* Reads an n-gram model: packed n-grams (NAME.temng, docs/FORMAT.md), or ARPA format, plain or
- * gzip, of order 1 to 3, as tem_ngram_save and other programs write it. The words must be those of the model, letter by
+ * gzip, of order 1 to 3, as tem_ngram_save and other programs write it; or a language model for the
+ * same words (NAME.temlm, tem_language.h), whose probabilities are those of its weights, and which
+ * nobody need trust for it. The words must be those of the model, letter by
  * letter. n-grams with a word that the model does not have are left out; the probability of such a
  * word alone goes to the unknown word. A word of the model that the file does not have gets an
  * equal part of the probability of the unknown word. tem computes the back-off weights anew, so
@@ -60,6 +62,22 @@ TEM_API tem_status tem_ngram_train(const tem_model *model, const char *const *pa
  * in the model), TEM_ERR_UNSUPPORTED as tem_ngram_train, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
 TEM_API tem_status tem_ngram_load(const tem_model *model, const char *path, const tem_run *run,
                                   tem_ngram **ngram, tem_error *error);
+
+/* Leaves out the n-grams of order 2 and 3 without which the perplexity rises by less than
+ * `threshold` times itself, each seen alone (relative entropy: Stolcke 1998, SRILM's -prune); a
+ * bigram that begins a trigram stays. 1e-8 leaves out few n-grams of a large text, 1e-7 most.
+ *   pruned   receives the object, as tem_ngram_train's
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
+TEM_API tem_status tem_ngram_prune(const tem_ngram *ngram, double threshold, const tem_run *run,
+                                   tem_ngram **pruned, tem_error *error);
+
+/* Mixes n-gram models of the same model: P(w|h) = sum of share_i P_i(w|h), for all n-grams that one
+ * of them lists; for others tem computes back-off weights, as for files. The order is the largest.
+ *   shares   above 0; their sum need not be 1
+ *   mixed    receives the object, as tem_ngram_train's
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. */
+TEM_API tem_status tem_ngram_mix(const tem_ngram *const *ngrams, const double *shares, size_t count,
+                                 const tem_run *run, tem_ngram **mixed, tem_error *error);
 
 /* Writes the n-grams in ARPA format, with seven digits after the point. Leaves out words that ARPA
  * cannot have: those with a blank, and <s>, </s> and <unk>. Fails as tem_model_save does. */

@@ -20,8 +20,8 @@ tem_status tem_ngram_train(const tem_model *model, const char *const *paths, siz
         if (paths[i] == NULL)
             return core_fail(error, TEM_ERR_ARGUMENT, "the path of a text is missing");
     order = order == 0 ? TEM_NGRAM_ORDER_DEFAULT : order;
-    if (order < 2 || order > 3)
-        return core_fail(error, TEM_ERR_ARGUMENT, "the order must be 2 or 3");
+    if (order > 3)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the order must be 1 to 3");
     return ngram_train(model, paths, count, order, run, ngram, error);
 }
 
@@ -42,6 +42,43 @@ tem_status tem_ngram_save(const tem_ngram *ngram, const char *path, tem_overwrit
     if (ngram == NULL || path == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "an n-gram model and a path are needed");
     return ngram_save(ngram, path, overwrite, run, error);
+}
+
+tem_status tem_ngram_prune(const tem_ngram *ngram, double threshold, const tem_run *run,
+                           tem_ngram **pruned, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (ngram == NULL || pruned == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "an n-gram model and a place for the pruned one are needed");
+    if (!(threshold >= 0 && threshold < INFINITY))
+        return core_fail(error, TEM_ERR_ARGUMENT, "the threshold must be 0 or more");
+    return ngram_prune(ngram, threshold, run, pruned, error);
+}
+
+static tem_status check_mix(const tem_ngram *const *ngrams, const double *shares, size_t count,
+                            tem_error *error) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (ngrams[i] == NULL || ngrams[i]->model != ngrams[0]->model)
+            return core_fail(error, TEM_ERR_ARGUMENT,
+                             "all n-gram models must be of the same model");
+        if (!(shares[i] > 0 && shares[i] < INFINITY))
+            return core_fail(error, TEM_ERR_ARGUMENT, "a share must be above 0");
+        sum += shares[i];
+    }
+    return sum < INFINITY ? TEM_OK : core_fail(error, TEM_ERR_ARGUMENT, "the shares are too large");
+}
+
+tem_status tem_ngram_mix(const tem_ngram *const *ngrams, const double *shares, size_t count,
+                         const tem_run *run, tem_ngram **mixed, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (ngrams == NULL || shares == NULL || count == 0 || mixed == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "n-gram models, their shares and a place for the mixture are needed");
+    TRY(check_mix(ngrams, shares, count, error));
+    return ngram_mix(ngrams, shares, count, run, mixed, error);
 }
 
 void tem_ngram_free(tem_ngram *ngram) {

@@ -237,6 +237,8 @@ static tem_status check_guess(const tem_attack *a, tem_attacker attacker,
     const bool needs = attacker == TEM_ATTACKER_BIGRAM || attacker == TEM_ATTACKER_TRIGRAM;
     if (needs && a->ngram == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "this attacker needs an n-gram model");
+    if (needs && a->ngram->info.order < 2)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the n-gram model has no bigrams");
     if (attacker == TEM_ATTACKER_TRIGRAM && a->ngram->info.order < 3)
         return core_fail(error, TEM_ERR_ARGUMENT, "the n-gram model has no trigrams");
     const tem_status status = attackers_check_documents(released, a->words, error);

@@ -48,14 +48,17 @@ tem_status ngram_check_model(const tem_model *model, tem_error *error);
  * also after a failure. Returns false if there is no memory. */
 bool ngram_rows_alloc(ngram_rows *rows, uint64_t count, uint64_t entries);
 
-/* As tem_ngram_train, tem_ngram_load, tem_ngram_save and tem_ngram_probability; the caller has
- * checked the pointers and the order. */
+/* As the calls tem_ngram_... of tem_attack.h; the caller has checked the arguments. */
 tem_status ngram_train(const tem_model *model, const char *const *paths, size_t count,
                        uint32_t order, const tem_run *run, tem_ngram **ngram, tem_error *error);
 tem_status ngram_load(const tem_model *model, const char *path, const tem_run *run,
                       tem_ngram **ngram, tem_error *error);
 tem_status ngram_save(const tem_ngram *g, const char *path, tem_overwrite overwrite,
                       const tem_run *run, tem_error *error);
+tem_status ngram_prune(const tem_ngram *g, double threshold, const tem_run *run, tem_ngram **pruned,
+                       tem_error *error);
+tem_status ngram_mix(const tem_ngram *const *ngrams, const double *shares, size_t count,
+                     const tem_run *run, tem_ngram **mixed, tem_error *error);
 double ngram_probability(const tem_ngram *g, const uint32_t *history, size_t count, uint32_t word);
 
 /* The entry of a row with this id, or NGRAM_NONE. */

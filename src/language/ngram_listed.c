@@ -29,6 +29,14 @@ static tem_status open_file(const char *path, const tem_run *run, file_view *fil
     return file_is_gzip(file) ? file_unpack(path, run, file, error) : TEM_OK;
 }
 
+static tem_status read_file(file_view *file, const tem_run *run, ngram_listed *listed,
+                            tem_error *error) {
+    if (ngram_is_weights(file))
+        return ngram_read_weights(file, run, listed, error);
+    return ngram_is_packed(file) ? ngram_read_packed(file, run, listed, error)
+                                 : ngram_read_arpa(file, run, listed, error);
+}
+
 tem_status ngram_load(const tem_model *model, const char *path, const tem_run *run,
                       tem_ngram **ngram, tem_error *error) {
     file_view file = {0};
@@ -37,8 +45,7 @@ tem_status ngram_load(const tem_model *model, const char *path, const tem_run *r
     TRY(open_file(path, run, &file, error));
     tem_status status = ngram_listed_begin(&listed, model, path, error);
     if (status == TEM_OK)
-        status = ngram_is_packed(&file) ? ngram_read_packed(&file, run, &listed, error)
-                                        : ngram_read_arpa(&file, run, &listed, error);
+        status = read_file(&file, run, &listed, error);
     if (status == TEM_OK)
         *ngram = ngram_listed_take(&listed);
     ngram_listed_free(&listed);

@@ -42,6 +42,11 @@ tem_status ngram_read_packed(const file_view *file, const tem_run *run, ngram_li
                              tem_error *error);
 bool ngram_is_packed(const file_view *file);
 
+/* The same for a language model; takes the view over. */
+tem_status ngram_read_weights(file_view *file, const tem_run *run, ngram_listed *listed,
+                              tem_error *error);
+bool ngram_is_weights(const file_view *file);
+
 /* The n-gram model, which the caller frees from now on. */
 tem_ngram *ngram_listed_take(ngram_listed *r);
 

@@ -32,7 +32,7 @@ typedef struct ngram_training {
     uint32_t u, v;        /* the last two symbols of this document */
     uint64_t in_document; /* words of this document */
     bool out_of_memory;
-    key_counts three, two; /* of trigrams, for order 3, and of bigrams */
+    key_counts three, two; /* of trigrams, for order 3, and of bigrams; order 1: of words */
 } ngram_training;
 
 /* ------------------------------------------------------------- counting -- */
@@ -64,7 +64,7 @@ static void add_symbol(ngram_training *t, uint32_t w) {
         t->keys = grown;
         t->room = room;
     }
-    t->keys[t->count++] = key_of(t->order == 3 ? t->u : 0, t->v, w);
+    t->keys[t->count++] = key_of(t->order == 3 ? t->u : 0, t->order == 1 ? 0 : t->v, w);
     t->u = t->v;
     t->v = w;
 }
@@ -179,11 +179,14 @@ static tem_status smooth_words(ngram_training *t, tem_error *error) {
     if (before == NULL)
         return core_fail_memory(error);
     for (uint64_t i = 0; i < t->two.count; i++)
-        before[key_w(t->two.keys[i])]++;
-    const double discount = discount_of(before, g->symbols), total = (double)t->two.count;
+        before[key_w(t->two.keys[i])] += t->order == 1 ? t->two.counts[i] : 1;
+    const double discount = discount_of(before, g->symbols);
+    double total = 0;
     uint64_t different = 0;
-    for (uint32_t w = 0; w < g->symbols; w++)
+    for (uint32_t w = 0; w < g->symbols; w++) {
         different += before[w] > 0;
+        total += before[w];
+    }
     const double rest = discount * (double)different / total;
     for (uint32_t w = 0; w < g->symbols; w++)
         g->p[w] = (before[w] > 0 ? (before[w] - discount) / total : 0) + rest / g->symbols;
@@ -220,7 +223,7 @@ static tem_status smooth_two(ngram_training *t, tem_error *error) {
             smooth_row(&g->two, v, c, first, at, discount);
         g->two.starts[v + 1] = at;
     }
-    g->info.discounts[1] = discount;
+    g->info.discounts[1] = t->order == 1 ? 0 : discount;
     g->info.bigrams = c->count;
     return TEM_OK;
 }
@@ -248,7 +251,7 @@ static tem_status smooth_three(ngram_training *t, tem_error *error) {
 /* --------------------------------------------------------------- object -- */
 
 static tem_status count_all(ngram_training *t, tem_error *error) {
-    if (t->order == 2)
+    if (t->order < 3)
         return count_keys(t->keys, t->count, &t->two, error);
     tem_status status = count_keys(t->keys, t->count, &t->three, error);
     core_free(t->keys);
@@ -262,6 +265,8 @@ static tem_status count_all(ngram_training *t, tem_error *error) {
 
 static tem_status smooth(ngram_training *t, tem_error *error) {
     tem_status status = smooth_words(t, error);
+    if (t->order == 1)
+        t->two.count = 0; /* every word follows every word alike */
     if (status == TEM_OK)
         status = smooth_two(t, error);
     return status == TEM_OK && t->order == 3 ? smooth_three(t, error) : status;

@@ -1,6 +1,9 @@
 /* test_ngram.c - n-grams from files: packed ones say the same as ARPA; words that the model lacks
- * are left out; files that are cut, or whose numbers contradict each other, are refused. */
+ * are left out; files that are cut, or whose numbers contradict each other, are refused. Mixtures,
+ * pruned models and language models say what their definitions say, for all histories of a small
+ * vocabulary. */
 #include "language/ngram_listed.h"
+#include "tem_language.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -244,12 +247,197 @@ static void test_headers_are_refused(void **state) {
     assert_null(ngram);
 }
 
+/* ----------------------------------------------------- made from n-grams -- */
+
+static tem_ngram *train(const char *text, uint32_t order) {
+    const char *const paths[] = {path};
+    tem_ngram *ngram = NULL;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(tem_ngram_train(model, paths, 1, order, NULL, &ngram, NULL), TEM_OK);
+    return ngram;
+}
+
+static const char first_text[] = "one two three one two\ntwo two four odd one two three\n"
+                                 "three one two four\none one two three three\n";
+static const char second_text[] = "four three two one\nfour three one\nodd four three two two\n";
+
+enum { SYMBOLS = WORDS + 2 };
+
+static uint32_t symbol(uint32_t i) {
+    return i < WORDS ? i : i == WORDS ? TEM_NO_WORD : TEM_NGRAM_END;
+}
+
+/* After each history of up to two symbols the probabilities add up to 1. */
+static void assert_sums(const tem_ngram *g) {
+    for (uint32_t u = 0; u < SYMBOLS; u++)
+        for (uint32_t v = 0; v < SYMBOLS; v++)
+            for (size_t count = 0; count < 3; count++) {
+                const uint32_t history[] = {symbol(u), symbol(v)};
+                double sum = 0;
+                for (uint32_t w = 0; w < SYMBOLS; w++)
+                    sum += tem_ngram_probability(g, history + 2 - count, count, symbol(w));
+                assert_true(fabs(sum - 1) < 1e-9);
+            }
+}
+
+static void test_order_one(void **state) {
+    (void)state;
+    tem_ngram *g = train("one one two\none odd\n", 1);
+    /* one 3, two 1, unknown 1, end 2; D = 2 / (2 + 2) */
+    const double rest = 0.5 * 4 / 7 / SYMBOLS;
+    const uint32_t history[] = {0, 1};
+    assert_true(fabs(tem_ngram_probability(g, NULL, 0, 0) - (2.5 / 7 + rest)) < 1e-12);
+    assert_true(fabs(tem_ngram_probability(g, history, 2, TEM_NGRAM_END) - (1.5 / 7 + rest)) <
+                1e-12);
+    assert_true(fabs(tem_ngram_probability(g, history, 1, 3) - rest) < 1e-12);
+    assert_sums(g);
+    tem_ngram_free(g);
+}
+
+/* Listed n-grams have the mixture's probability. */
+static void check_mixture(const tem_ngram *a, const tem_ngram *b, const tem_ngram *mixed) {
+    uint64_t pairs = 0, triples = 0;
+    assert_sums(mixed);
+    for (uint32_t u = 0; u < SYMBOLS; u++)
+        for (uint32_t v = 0; v < SYMBOLS; v++) {
+            const uint64_t pair = ngram_find(&mixed->two, u, v), pa = ngram_find(&a->two, u, v);
+            const uint64_t pb = ngram_find(&b->two, u, v);
+            assert_int_equal(pair != NGRAM_NONE, pa != NGRAM_NONE || pb != NGRAM_NONE);
+            if (pair == NGRAM_NONE)
+                continue;
+            pairs++;
+            assert_true(fabs(ngram_two(mixed, u, v) -
+                             (0.25 * ngram_two(a, u, v) + 0.75 * ngram_two(b, u, v))) < 1e-9);
+            for (uint32_t w = 0; w < SYMBOLS; w++) {
+                if (ngram_find(&mixed->three, pair, w) == NGRAM_NONE)
+                    continue;
+                triples++;
+                assert_true(fabs(ngram_three(mixed, pair, v, w) -
+                                 (0.25 * ngram_three(a, pa, v, w) +
+                                  0.75 * ngram_three(b, pb, v, w))) < 1e-9);
+            }
+        }
+    assert_true(pairs == mixed->info.bigrams && triples == mixed->info.trigrams);
+    assert_true(triples > a->info.trigrams && triples > b->info.trigrams);
+}
+
+static void test_mixtures(void **state) {
+    (void)state;
+    tem_ngram *a = train(first_text, 3), *b = train(second_text, 3), *one = train(first_text, 1);
+    tem_ngram *mixed = NULL;
+    const tem_ngram *const both[] = {a, b}, *const orders[] = {one, a};
+    const double shares[] = {1, 3};
+    assert_int_equal(tem_ngram_mix(both, shares, 2, NULL, &mixed, NULL), TEM_OK);
+    check_mixture(a, b, mixed);
+    tem_ngram_free(mixed);
+    assert_int_equal(tem_ngram_mix(orders, shares, 2, NULL, &mixed, NULL), TEM_OK);
+    assert_true(mixed->info.order == 3 && mixed->info.trigrams == a->info.trigrams);
+    assert_sums(mixed);
+    tem_ngram_free(mixed);
+    assert_int_equal(tem_ngram_mix(both, shares, 1, NULL, &mixed, NULL), TEM_OK);
+    for (uint32_t i = 0; i < SYMBOLS * SYMBOLS * SYMBOLS; i++) {
+        const uint32_t h[] = {symbol(i / SYMBOLS / SYMBOLS), symbol(i / SYMBOLS % SYMBOLS)};
+        assert_true(fabs(tem_ngram_probability(mixed, h, 2, symbol(i % SYMBOLS)) -
+                         tem_ngram_probability(a, h, 2, symbol(i % SYMBOLS))) < 1e-9);
+    }
+    tem_ngram_free(mixed);
+    tem_ngram_free(one);
+    tem_ngram_free(b);
+    tem_ngram_free(a);
+}
+
+/* What leaving out one trigram costs, by the definition of the relative entropy: the probabilities
+ * of all symbols with it, and with the back-off in its place. */
+static double cost_of(const tem_ngram *g, uint32_t u, uint32_t v, uint32_t left_out) {
+    const uint64_t pair = ngram_find(&g->two, u, v);
+    double seen = 0, covered = 0, cost = 0;
+    for (uint32_t w = 0; w < SYMBOLS; w++)
+        if (w != left_out && ngram_find(&g->three, pair, w) != NGRAM_NONE) {
+            seen += ngram_three(g, pair, v, w);
+            covered += ngram_two(g, v, w);
+        }
+    for (uint32_t w = 0; w < SYMBOLS; w++) {
+        const bool stays = w != left_out && ngram_find(&g->three, pair, w) != NGRAM_NONE;
+        const double p = ngram_three(g, pair, v, w);
+        const double q = stays ? p : (1 - seen) / (1 - covered) * ngram_two(g, v, w);
+        cost += p * log(p / q);
+    }
+    return expm1(g->p[u] * ngram_two(g, u, v) * cost);
+}
+
+static void test_pruning(void **state) {
+    (void)state;
+    tem_ngram *g = train(first_text, 3), *pruned = NULL, *none = NULL, *all = NULL;
+    const double threshold = 0.004;
+    uint64_t kept = 0;
+    assert_int_equal(tem_ngram_prune(g, threshold, NULL, &pruned, NULL), TEM_OK);
+    assert_sums(pruned);
+    for (uint32_t u = 0; u < SYMBOLS; u++)
+        for (uint32_t v = 0; v < SYMBOLS; v++)
+            for (uint32_t w = 0; w < SYMBOLS; w++) {
+                const uint64_t before = ngram_find(&g->two, u, v);
+                const uint64_t after = ngram_find(&pruned->two, u, v);
+                if (before == NGRAM_NONE || ngram_find(&g->three, before, w) == NGRAM_NONE)
+                    continue;
+                const bool stays =
+                    after != NGRAM_NONE && ngram_find(&pruned->three, after, w) != NGRAM_NONE;
+                kept += stays;
+                assert_int_equal(stays, cost_of(g, u, v, w) >= threshold);
+            }
+    assert_true(kept > 0 && kept < g->info.trigrams && kept == pruned->info.trigrams);
+    assert_true(pruned->info.words == g->info.words);
+    assert_int_equal(tem_ngram_prune(g, 1e9, NULL, &none, NULL), TEM_OK);
+    assert_true(none->info.bigrams == 0 && none->info.trigrams == 0);
+    assert_sums(none);
+    assert_int_equal(tem_ngram_prune(g, 0, NULL, &all, NULL), TEM_OK);
+    assert_true(all->info.bigrams <= g->info.bigrams && all->info.trigrams > kept);
+    assert_sums(all);
+    tem_ngram_free(all);
+    tem_ngram_free(none);
+    tem_ngram_free(pruned);
+    tem_ngram_free(g);
+}
+
+/* A language model is read as the n-grams that it was made of, among outputs: Kneser-Ney gives what
+ * it lists more than the back-off, so that only rounding changes it. */
+static void test_language_models_are_read(void **state) {
+    (void)state;
+    for (uint32_t order = 1; order <= 3; order++) {
+        tem_ngram *g = train(first_text, order), *again = NULL;
+        tem_language *language = NULL;
+        assert_int_equal(tem_language_make(g, NULL, NULL, &language, NULL), TEM_OK);
+        assert_int_equal(tem_language_save(language, path, TEM_OVERWRITE, NULL, NULL), TEM_OK);
+        assert_int_equal(tem_ngram_load(model, path, NULL, &again, NULL), TEM_OK);
+        assert_int_equal(again->info.order, order);
+        assert_sums(again);
+        for (uint32_t h = 0; h < SYMBOLS * SYMBOLS; h++) {
+            const uint32_t history[] = {symbol(h / SYMBOLS), symbol(h % SYMBOLS)};
+            double sum = 0;
+            for (uint32_t w = 0; w < WORDS; w++)
+                sum += tem_ngram_probability(g, history, 2, w);
+            for (uint32_t w = 0; w < WORDS; w++)
+                assert_true(fabs(tem_ngram_probability(g, history, 2, w) / sum -
+                                 tem_ngram_probability(again, history, 2, w)) < 1e-4);
+        }
+        tem_language_free(language);
+        tem_ngram_free(again);
+        tem_ngram_free(g);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packed_says_what_arpa_says),
         cmocka_unit_test(test_lower_orders),
         cmocka_unit_test(test_contradictions_are_refused),
         cmocka_unit_test(test_headers_are_refused),
+        cmocka_unit_test(test_order_one),
+        cmocka_unit_test(test_mixtures),
+        cmocka_unit_test(test_pruning),
+        cmocka_unit_test(test_language_models_are_read),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
