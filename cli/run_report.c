@@ -2,6 +2,7 @@
 #include "run_report.h"
 
 #include "talk.h"
+#include "tem_language.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -47,7 +48,9 @@ static int compare(const char *path, const json_t *report, const tem_model *mode
                    const tem_mechanism *mechanism) {
     tem_model_info of_model;
     tem_mechanism_info info;
+    tem_language_info language;
     tem_model_get_info(model, &of_model);
+    tem_language_get_info(tem_mechanism_language(mechanism), &language);
     tem_mechanism_get_info(mechanism, &info);
     int status = compare_text(path, report, "model", of_model.hash);
     if (status == EXIT_DONE)
@@ -60,6 +63,8 @@ static int compare(const char *path, const json_t *report, const tem_model *mode
         status = compare_text(path, report, "numbers", info.numbers);
     if (status == EXIT_DONE)
         status = compare_text(path, report, "remap", info.remap);
+    if (status == EXIT_DONE)
+        status = compare_text(path, report, "language_model_hash", language.hash);
     if (status == EXIT_DONE)
         status = compare_number(path, report, "s", info.s);
     if (status == EXIT_DONE)

@@ -72,6 +72,17 @@ static void set_law(report *r) {
     set_name(r, RUN_CERTIFICATE, info->certificate[0] != '\0' ? info->certificate : NULL);
 }
 
+/* The language model and the words that are never released; null where there are none. */
+static void set_context(report *r, const tem_mechanism *m) {
+    const tem_language *language = m->context.language;
+    if (language != NULL) {
+        set_name(r, RUN_LANGUAGE, language->name);
+        set_name(r, RUN_LANGUAGE_HASH, language->hash);
+    }
+    if (m->has_never)
+        set_count(r, RUN_NEVER, m->never_count);
+}
+
 static void set_time(report *r) {
     struct tm parts;
     const time_t seconds = time(NULL);
@@ -115,6 +126,7 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
     set_name(r, RUN_MODEL, r->model.hash);
     set_name(r, RUN_NUMBERS, r->info.numbers[0] != '\0' ? r->info.numbers : NULL);
     set_name(r, RUN_REMAP, r->info.remap[0] != '\0' ? r->info.remap : NULL);
+    set_context(r, mechanism);
     set_keeps(r, &mechanism->model->signals);
 }
 

@@ -16,6 +16,7 @@ typedef struct report {
     tem_mechanism_info info;
     tem_model_info model;
     char time[32];
+    char language[64]; /* for a ledger: the name of the language model */
     char keeps[TEM_SIGNALS_MAX * (TEM_SIGNAL_NAME_MAX + 2) + 1]; /* "valence, rating" */
 } report;
 

@@ -262,6 +262,18 @@ tem_status spending_count(spending *s, const spending_document *d, uint64_t reco
 
 /* ---- charging ---- */
 
+/* Copies a name for a line of a ledger, which has no escapes: other bytes than letters, digits and
+ * a few signs become '?'. The hash beside it tells names apart. */
+static const char *plain_name(const char *name, char plain[64]) {
+    static const char kept[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               " ._-+,:()";
+    size_t i = 0;
+    for (; name[i] != '\0' && i < 63; i++)
+        plain[i] = strchr(kept, name[i]) != NULL ? name[i] : '?';
+    plain[i] = '\0';
+    return plain;
+}
+
 /* Fills in the report of what is due, with the exact numbers that a ledger writes. */
 static void fill_charge(const spending *s, report *r) {
     report_fill(r, s->mechanism, s->job, &s->counts);
@@ -272,6 +284,8 @@ static void fill_charge(const spending *s, report *r) {
     run[RUN_GAMMA].exact = from_steps(r->info.gamma_steps * AMOUNT_ONE, 16);
     run[RUN_EPSILON_GAMMA].exact = from_steps(r->info.gamma_steps * s->each[COST_EPSILON], 16);
     amount_from_number(r->info.beta, AMOUNT_UP, &run[RUN_BETA].exact);
+    if (!run[RUN_LANGUAGE].is_null)
+        run[RUN_LANGUAGE].text = plain_name(run[RUN_LANGUAGE].text, r->language);
 }
 
 static tem_status charge(spending *s, tem_error *error) {

@@ -43,9 +43,12 @@ typedef enum run_field {
     RUN_SPENT_WORST,
     RUN_MODEL,
     RUN_CERTIFICATE,
-    RUN_NUMBERS, /* of the mechanism's own, and its list */
-    RUN_REMAP,   /* the hash of the map of the outputs */
-    RUN_KEEPS,   /* the signals that the model keeps on purpose */
+    RUN_NUMBERS,       /* of the mechanism's own, and its list */
+    RUN_REMAP,         /* the hash of the map of the outputs */
+    RUN_LANGUAGE,      /* the name of the language model */
+    RUN_LANGUAGE_HASH, /* and its hash */
+    RUN_NEVER,         /* how many words this run never releases */
+    RUN_KEEPS,         /* the signals that the model keeps on purpose */
     RUN_EFFECTS,
     RUN_LEDGER, /* from here on: only in the report of a run with a ledger */
     RUN_BY,

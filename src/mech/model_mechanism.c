@@ -214,8 +214,10 @@ static tem_status output_weights(tem_mechanism *m, const uint32_t *given, const 
     uint32_t *own = core_alloc(m->count, sizeof *own);
     if (own == NULL)
         return core_fail_memory(error);
-    for (uint32_t y = 0; y < m->count; y++)
+    for (uint32_t y = 0; y < m->count; y++) {
         own[y] = never[y] != 0 ? 0 : given != NULL ? given[y] : 1;
+        m->never_count += never[y] != 0;
+    }
     const tem_status status = model_output_weights(m->model, own, out, error);
     core_free(own);
     return status;
@@ -264,7 +266,12 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
     return status == TEM_OK ? check_made(m, o, error) : status;
 }
 
-/* Copies the map. Every word must be mapped to an output of the model. */
+/* Whether this run never releases the word. */
+static bool is_never(const tem_mechanism *m, uint32_t word) {
+    return m->has_never && weights_at(m->ops->form(m->state)->weights, word) == 0;
+}
+
+/* Copies the map. Every word must be mapped to an output of the model, and of this run. */
 static tem_status take_remap(tem_mechanism *m, const uint32_t *remap, tem_error *error) {
     if (remap == NULL)
         return TEM_OK;
@@ -273,7 +280,7 @@ static tem_status take_remap(tem_mechanism *m, const uint32_t *remap, tem_error 
     if (status != TEM_OK)
         return status;
     for (uint32_t y = 0; y < m->count; y++)
-        if (remap[y] >= m->count || model_is_excluded(m->model, remap[y]))
+        if (remap[y] >= m->count || model_is_excluded(m->model, remap[y]) || is_never(m, remap[y]))
             return core_fail(error, TEM_ERR_ARGUMENT, "the map leads to a word that is no output");
     m->remap = core_alloc(m->count, sizeof *m->remap);
     if (m->remap == NULL)
@@ -531,7 +538,7 @@ static bool are_outputs(const tem_mechanism *m, const uint32_t *out, size_t coun
     for (size_t i = 0; i < count && largest < m->count && m->model->excluded_count > 0; i++)
         excluded |= model_is_excluded(m->model, out[i]);
     for (size_t i = 0; i < count && largest < m->count && m->has_never; i++)
-        excluded |= weights_at(m->ops->form(m->state)->weights, out[i]) == 0;
+        excluded |= is_never(m, out[i]);
     return count == 0 || (largest < m->count && !excluded);
 }
 

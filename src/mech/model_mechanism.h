@@ -17,6 +17,7 @@ struct tem_mechanism {
     uint32_t count;       /* words */
     bool has_own_weights; /* the caller gave weights */
     bool has_never;       /* the caller named words that are never released */
+    uint32_t never_count; /* how many */
     uint32_t *remap;      /* the word that replaces each drawn word; NULL: none */
     char remap_hash[65];  /* or "" */
     word_context context; /* language NULL: the law of a word is the same everywhere */

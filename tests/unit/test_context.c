@@ -685,6 +685,15 @@ static void test_refusals(void **state) {
                                        .language = l},
                TEM_ERR_RANGE);
     }
+    /* A map may not lead to a word that this run never releases. */
+    memset(never, 0, sizeof never);
+    never[3] = 1;
+    for (uint32_t y = 0; y < MANY; y++)
+        numbers[y] = y == 7 ? 3 : 0;
+    tem_mechanism_options mapped = {.epsilon = 1, .never = never, .remap = numbers};
+    refuse(model, mapped, TEM_ERR_ARGUMENT);
+    mapped.never = NULL;
+    tem_mechanism_free(make_with(model, mapped));
     tem_mechanism *m = make(model, 2, l);
     tem_rng *rng = NULL;
     uint32_t word = 1;

@@ -322,7 +322,9 @@ static void make_sample(sample *s, uint64_t word_count, const char *by, unsigned
                           [RUN_PUNCTUATION] = {.text = "drop"},
                           [RUN_MISSING] = {.text = "empty"},
                           [RUN_MODEL] = {.text = model_info.hash},
-                          [RUN_CERTIFICATE] = {.is_null = true}}};
+                          [RUN_CERTIFICATE] = {.is_null = true},
+                          [RUN_LANGUAGE] = {.text = "reviews"},
+                          [RUN_LANGUAGE_HASH] = {.is_null = true}}};
     if (by != NULL)
         assert_true(core_buffer_add(&s->by, by, strlen(by)));
     for (unsigned i = 0; i < people; i++) {
