@@ -100,7 +100,7 @@ int audit_form(const common_options *common, const mechanism_choice *choice, boo
         else if (made == TEM_OK && !print_json(model, &info, &found))
             status = EXIT_FAILED;
     }
-    tem_mechanism_free(mechanism);
+    mechanism_close(mechanism);
     tem_model_free(model);
     return status;
 }

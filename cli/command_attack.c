@@ -5,6 +5,7 @@
 #include "attack_text.h"
 #include "commands.h"
 #include "format_names.h"
+#include "language_option.h"
 #include "law_options.h"
 #include "outputs.h"
 #include "prior_option.h"
@@ -448,8 +449,9 @@ static int check_examples(attack_request *r) {
         return talk_usage("attack", "--examples and --examples-released go together");
     const bool has_mechanism = m->epsilon > 0 || m->beta > 0 || m->gamma > 0 ||
                                m->mechanism != NULL || m->calibrated || m->weights_name != NULL ||
-                               m->numbers.count > 0 || m->list_path != NULL || r->pairs > 0 ||
-                               r->choice.report_path != NULL;
+                               m->numbers.count > 0 || m->list_path != NULL ||
+                               m->never_path != NULL || language_option_is_given(m->language) ||
+                               r->pairs > 0 || r->choice.report_path != NULL;
     if (r->examples != NULL && has_mechanism)
         return talk_usage("attack", "--examples say what another program does: leave out the "
                                     "options of a mechanism, --pairs and --report");
@@ -494,6 +496,7 @@ int command_attack(int argc, char *const *argv) {
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice.mechanism),
         OWN_OPTIONS(r.choice.mechanism),
+        LANGUAGE_OPTION(r.choice.mechanism),
         PRIOR_OPTION(r.choice.prior_text),
         LAW_OPTIONS(r.choice, ", else 0"),
         {"original", 0, OPTION_FILE, &r.original, "FILE",

@@ -298,7 +298,7 @@ static int audit(const audit_request *request) {
     tem_accountant_free(accountant);
     audit_kept_free(&result.kept);
     tem_prior_free(prior);
-    tem_mechanism_free(mechanism);
+    mechanism_close(mechanism);
     tem_model_free(model);
     return status;
 }
@@ -333,6 +333,8 @@ int command_audit(int argc, char *const *argv) {
     audit_request r = {.choice = {.allow_no_guarantee = true}};
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
+        OWN_OPTIONS(r.choice),
+        LANGUAGE_OPTION(r.choice),
         PRIOR_OPTION(r.page.prior),
         {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},
         {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE",

@@ -89,7 +89,7 @@ static int check_exponents(const calibrate_request *r, const tem_model *model) {
     int status = EXIT_DONE;
     if (r->curve)
         return EXIT_DONE;
-    tem_mechanism_free(mechanism_choose("calibrate", model, &choice, &status));
+    mechanism_close(mechanism_choose("calibrate", model, &choice, &status));
     return status;
 }
 

@@ -394,6 +394,8 @@ int command_estimate(int argc, char *const *argv) {
     r.choice.needs_unknown = true;
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice.mechanism),
+        OWN_OPTIONS(r.choice.mechanism),
+        LANGUAGE_OPTION(r.choice.mechanism),
         {"prior", 0, OPTION_FILE, &r.choice.prior_text, "PRIOR",
          "how often words are expected: a PUBLIC file, a text of the same kind or lines\n"
          "of WORD<TAB>COUNT; zipf or zipf:POWER if there is none; no default",

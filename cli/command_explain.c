@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "explain_after.h"
 #include "mechanism_options.h"
 #include "near_name.h"
 #include "show.h"
@@ -23,6 +24,8 @@ typedef struct explanation {
     const tem_law *law;
     const tem_law *paper; /* the law without the certificate; NULL: there is no certificate */
     tem_mechanism_info info;
+    const tem_mechanism *mechanism;
+    explain_after after; /* for a mechanism with a language model */
     const char *word;
     size_t length;
     uint32_t id; /* TEM_NO_WORD: unknown */
@@ -30,6 +33,14 @@ typedef struct explanation {
     uint32_t *nearest; /* ids of the `top` nearest outputs, nearest first */
     uint32_t top;
 } explanation;
+
+/* Whether a word is never an output: the model excludes it, or this run does not release it. */
+static bool is_excluded(const explanation *e, uint32_t id) {
+    const uint32_t *weights = tem_mechanism_weights(e->mechanism);
+    if (weights == NULL || e->info.certificate[0] != '\0' || id >= e->words)
+        return tem_model_is_excluded(e->model, id);
+    return weights[id] == 0;
+}
 
 /* The number of words that can be outputs. */
 static uint32_t outputs_of(const explanation *e) {
@@ -103,7 +114,7 @@ static void print_near_word(const explanation *e, const char *before, const char
     printf("'?%s", after);
 }
 
-static void print_text(const explanation *e) {
+static bool print_text(const explanation *e) {
     char text[64], others[DECIMAL_BYTES];
     tem_error error;
     size_t length = 0;
@@ -121,7 +132,8 @@ static void print_text(const explanation *e) {
         print_near_word(e, "; ", "");
         puts(")");
     }
-    if (e->id != TEM_NO_WORD && tem_model_is_excluded(e->model, e->id))
+    explain_after_print(&e->after);
+    if (e->id != TEM_NO_WORD && is_excluded(e, e->id))
         puts("(excluded: the word is never an output, so tem always replaces it)");
     puts("\n distance  probability");
     for (uint32_t i = 0; i < e->top; i++) {
@@ -137,12 +149,15 @@ static void print_text(const explanation *e) {
         print_row("", strtod(others, NULL), text, strlen(text));
     }
     if (e->id != TEM_NO_WORD)
-        printf("\nN_w = %.6f   how often the word stays itself\n",
-               tem_law_probability(e->law, e->id));
+        printf("\nN_w = %.6f   how often the word stays itself%s\n",
+               tem_law_probability(e->law, e->id), e->after.mechanism != NULL ? " here" : "");
+    if (e->id != TEM_NO_WORD && !explain_after_print_share(&e->after, e->id))
+        return false;
     printf("%sS_w = %.1f   over how many words it is spread in effect, exp(entropy)\n",
            e->id == TEM_NO_WORD ? "\n" : "", tem_law_support(e->law));
     if (e->paper != NULL)
         print_paper(e);
+    return true;
 }
 
 /* Prints a word as a JSON string. */
@@ -166,7 +181,7 @@ static bool print_json(const explanation *e) {
     print_json_number("gamma", e->info.gamma, e->info.gamma_steps > 0);
     print_json_number("bound", e->info.bound, true);
     printf("\"n\": %u, \"excluded\": %s, \"certificate\": ", e->words,
-           tem_model_is_excluded(e->model, e->id) ? "true" : "false");
+           is_excluded(e, e->id) ? "true" : "false");
     printf(e->info.certificate[0] != '\0' ? "\"%s\",\n \"entries\": [" : "null,\n \"entries\": [",
            e->info.certificate);
     for (uint32_t i = 0; i < e->top && done; i++) {
@@ -193,11 +208,14 @@ static bool print_json(const explanation *e) {
         done && tem_law_support_decimal(e->law, DIGITS, decimal, sizeof decimal, &error) == TEM_OK;
     printf(", \"support\": %s, \"paper\": ", decimal);
     if (e->paper != NULL)
-        printf("{\"self\": %.17g, \"support\": %.17g}}",
+        printf("{\"self\": %.17g, \"support\": %.17g}",
                e->id == TEM_NO_WORD ? 0 : tem_law_probability(e->paper, e->id),
                tem_law_support(e->paper));
     else
-        fputs("null}", stdout);
+        fputs("null", stdout);
+    fputs(", \"language_model\": ", stdout);
+    done = done && explain_after_print_json(&e->after, e->id);
+    fputs("}", stdout);
     return done;
 }
 
@@ -246,7 +264,7 @@ static bool find_nearest(explanation *e) {
         return false;
     uint32_t found = 0;
     for (uint32_t i = 0; i < count && found < e->top; i++)
-        if (!tem_model_is_excluded(e->model, e->nearest[i]))
+        if (!is_excluded(e, e->nearest[i]))
             e->nearest[found++] = e->nearest[i];
     return true;
 }
@@ -256,7 +274,7 @@ static int tell(explanation *e, bool json) {
     if (done && json)
         done = print_json(e);
     else if (done)
-        print_text(e);
+        done = print_text(e);
     if (!done)
         fputs("tem: out of memory, or the word is not valid UTF-8\n", stderr);
     free(e->nearest);
@@ -269,12 +287,19 @@ static unsigned digits_of(const explanation *e) {
     return most > 0 && most < DIGITS ? most : DIGITS;
 }
 
+/* Makes the law of e->id, in context if there is one. */
+static tem_status make_law(const explanation *e, tem_law **law, tem_error *error) {
+    if (e->after.mechanism == NULL)
+        return tem_law_create(e->mechanism, e->id, digits_of(e), law, error);
+    return tem_law_create_after(e->mechanism, e->after.ids, e->after.count, e->id, digits_of(e),
+                                law, error);
+}
+
 /* Makes the laws of e->id. The caller frees them, also on failure. */
-static int make_laws(explanation *e, const tem_mechanism *mechanism, tem_law **law,
-                     tem_law **paper) {
+static int make_laws(explanation *e, tem_law **law, tem_law **paper) {
     tem_error error;
     const bool certified = e->info.certificate[0] != '\0';
-    if (tem_law_create(mechanism, e->id, digits_of(e), law, &error) != TEM_OK ||
+    if (make_law(e, law, &error) != TEM_OK ||
         (certified && (*paper = paper_law(e, &error)) == NULL))
         return talk_error(&error);
     e->law = *law;
@@ -300,9 +325,9 @@ static int find_word(explanation *e) {
     return EXIT_DONE;
 }
 
-static int explain_one(explanation *e, const tem_mechanism *mechanism, bool json) {
+static int explain_one(explanation *e, bool json) {
     tem_law *law = NULL, *paper = NULL;
-    int status = make_laws(e, mechanism, &law, &paper);
+    int status = make_laws(e, &law, &paper);
     if (status == EXIT_DONE)
         status = tell(e, json);
     tem_law_free(paper);
@@ -348,7 +373,7 @@ static void print_table_row(const explanation *e) {
         fputs("an unknown word", stdout);
         print_near_word(e, " (", ")");
     }
-    fputs(tem_model_is_excluded(e->model, e->id) ? " (excluded): " : ": ", stdout);
+    fputs(is_excluded(e, e->id) ? " (excluded): " : ": ", stdout);
     for (uint32_t i = 0; i < count; i++) {
         word = tem_model_word(e->model, ids[i], &length);
         fputs(i == 0 ? "" : ", ", stdout);
@@ -358,10 +383,10 @@ static void print_table_row(const explanation *e) {
     putchar('\n');
 }
 
-static int explain_in_table(explanation *e, const tem_mechanism *mechanism) {
+static int explain_in_table(explanation *e) {
     tem_error error;
     tem_law *law = NULL;
-    if (tem_law_create(mechanism, e->id, digits_of(e), &law, &error) != TEM_OK)
+    if (make_law(e, &law, &error) != TEM_OK)
         return talk_error(&error);
     e->law = law;
     print_table_row(e);
@@ -374,6 +399,7 @@ static void print_table_head(const explanation *e, size_t count) {
            e->info.certificate[0] != '\0' ? "calibrated " : "", e->info.properties->name,
            e->info.epsilon);
     print_exponent(&e->info);
+    explain_after_print(&e->after);
     printf("\n       N_w         S_w  word: its likeliest other outputs\n");
 }
 
@@ -395,8 +421,7 @@ static int name_word(explanation *e, const explained_words *words, size_t i) {
     return EXIT_DONE;
 }
 
-static int explain_several(explanation *e, const tem_mechanism *mechanism,
-                           const explained_words *words, bool json) {
+static int explain_several(explanation *e, const explained_words *words, bool json) {
     const size_t count = words->typed_count + words->listed.count;
     int status = EXIT_DONE;
     for (size_t i = 0; i < words->typed_count && status == EXIT_DONE; i++)
@@ -408,7 +433,7 @@ static int explain_several(explanation *e, const tem_mechanism *mechanism,
         if (json)
             fputs(i == 0 ? "[" : ",\n", stdout);
         if (status == EXIT_DONE)
-            status = json ? explain_one(e, mechanism, true) : explain_in_table(e, mechanism);
+            status = json ? explain_one(e, true) : explain_in_table(e);
     }
     if (json && status == EXIT_DONE)
         puts("]");
@@ -418,19 +443,19 @@ static int explain_several(explanation *e, const tem_mechanism *mechanism,
     return status;
 }
 
-static int explain(explanation *e, const tem_mechanism *mechanism, uint64_t top,
-                   const explained_words *words, bool json) {
+static int explain(explanation *e, uint64_t top, const explained_words *words, bool json) {
     tem_model_info model_info;
     tem_model_get_info(e->model, &model_info);
-    tem_mechanism_get_info(mechanism, &e->info);
+    tem_mechanism_get_info(e->mechanism, &e->info);
     e->words = model_info.words;
-    e->excluded = (uint32_t)model_info.excluded;
+    for (uint32_t id = 0; id < e->words; id++)
+        e->excluded += is_excluded(e, id);
     e->top = top < outputs_of(e) ? (uint32_t)top : outputs_of(e);
     if (words->typed_count != 1 || words->listed.count > 0)
-        return explain_several(e, mechanism, words, json);
+        return explain_several(e, words, json);
     int status = name_word(e, words, 0);
     if (status == EXIT_DONE)
-        status = explain_one(e, mechanism, json);
+        status = explain_one(e, json);
     if (json && status == EXIT_DONE)
         putchar('\n');
     return status;
@@ -448,25 +473,29 @@ static void print_help(const option_spec *table) {
          "  tem explain --epsilon 2 wonderful\n"
          "  tem explain --epsilon 2 wonderful --top 50 --json\n"
          "  tem explain --epsilon 2 the insulin chicago\n"
-         "  tem explain --epsilon 2 --words names-of-illnesses.txt");
+         "  tem explain --epsilon 2 --words names-of-illnesses.txt\n"
+         "  tem explain --epsilon 2 movie --language-model l.temlm --after 'such a great'");
 }
 
 static int open_and_explain(const common_options *common, const mechanism_choice *choice,
-                            explained_words *words, const char *words_path, uint64_t top,
-                            bool json) {
+                            const char *after, explained_words *words, const char *words_path,
+                            uint64_t top, bool json) {
     const tem_run run = {.threads = (unsigned)common->threads};
     tem_model *model = trust_open_model(common->model, common->model_hash, &run);
     if (model == NULL)
         return EXIT_FAILED;
     int status = EXIT_FAILED;
     tem_mechanism *mechanism = mechanism_choose("explain", model, choice, &status);
-    explanation e = {.model = model};
-    if (mechanism != NULL && words_path != NULL)
+    explanation e = {.model = model, .mechanism = mechanism};
+    if (mechanism != NULL)
+        status = explain_after_open(after, model, mechanism, choice, &e.after);
+    if (status == EXIT_DONE && words_path != NULL)
         status = words_option_read(words_path, model, common->quiet, &words->listed);
-    if (mechanism != NULL && (words_path == NULL || status == EXIT_DONE))
-        status = explain(&e, mechanism, top, words, json);
+    if (status == EXIT_DONE)
+        status = explain(&e, top, words, json);
+    explain_after_close(&e.after);
     word_ids_free(&words->listed);
-    tem_mechanism_free(mechanism);
+    mechanism_close(mechanism);
     tem_model_free(model);
     return status;
 }
@@ -476,10 +505,15 @@ int command_explain(int argc, char *const *argv) {
     mechanism_choice choice = {.allow_no_guarantee = true};
     uint64_t top = TOP_DEFAULT;
     bool json = false;
-    const char *words_path = NULL;
+    const char *words_path = NULL, *after = NULL;
     const option_spec table[] = {
         MECHANISM_OPTIONS(choice),
         OWN_OPTIONS(choice),
+        LANGUAGE_OPTION(choice),
+        {"after", 0, OPTION_TEXT, &after, "WORDS",
+         "with a language model: the law after these words of a released text (default:\n"
+         "at the beginning of a document)",
+         0, 0},
         {"words", 0, OPTION_FILE, &words_path, "FILE",
          "also the words of FILE, one per line: a table", 0, 0},
         {"top", 0, OPTION_COUNT, &top, "N",
@@ -505,7 +539,7 @@ int command_explain(int argc, char *const *argv) {
     else if (choice.epsilon <= 0)
         status = mechanism_ask_epsilon("explain", choice.calibrated);
     else
-        status = open_and_explain(&common, &choice, &words, words_path, top, json);
+        status = open_and_explain(&common, &choice, after, &words, words_path, top, json);
     free(words.typed);
     return status;
 }

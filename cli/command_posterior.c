@@ -164,6 +164,8 @@ int command_posterior(int argc, char *const *argv) {
     r.choice.prior_text = PRIOR_DEFAULT;
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice.mechanism),
+        OWN_OPTIONS(r.choice.mechanism),
+        LANGUAGE_OPTION(r.choice.mechanism),
         PRIOR_OPTION(r.choice.prior_text),
         LAW_OPTIONS(r.choice, ", else 0"),
         {"vectors", 0, OPTION_FILE, &r.vectors_path, "FILE",

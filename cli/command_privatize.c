@@ -4,6 +4,7 @@
 #include "default_model.h"
 #include "fields_option.h"
 #include "format_names.h"
+#include "language_option.h"
 #include "mechanism_options.h"
 #include "outputs.h"
 #include "prior_option.h"
@@ -105,6 +106,8 @@ static int check_inputs(const privatize_request *r) {
         /* PRIVACY: a map that was made from the private text would tell about it. */
         if (outputs_are_same(path, r->choice.remap_prior))
             return talk_usage("privatize", "--remap names an input: the prior must be public");
+        if (outputs_are_same(path, r->choice.never_path))
+            return talk_usage("privatize", "--never names an input: the words must be public");
     }
     return EXIT_DONE;
 }
@@ -142,6 +145,8 @@ static int check_order(privatize_request *r) {
         return EXIT_DONE;
     if (r->shuffle && r->counts)
         return talk_usage("privatize", "use --shuffle or --counts: counts have no order");
+    if (language_option_is_given(r->choice.language))
+        return language_option_refuse("privatize", option, "use --language-model none");
     if (r->keep_lines)
         return talk_usage("privatize",
                           "%s cannot go with --keep-lines: lines show which words stood together",
@@ -172,6 +177,9 @@ static int check_request(privatize_request *r) {
     const int ordered = check_order(r);
     if (ordered != EXIT_DONE)
         return ordered;
+    if (r->choice.never_path != NULL && r->job.text.oov == TEM_OOV_KEEP_UNSAFE)
+        return talk_usage("privatize", "--never cannot go with --oov keep-unsafe, which releases "
+                                       "words that the vocabulary does not have, as they are");
     const int guessed = format_guess("privatize", r->job.inputs, r->job.input_count,
                                      r->fields.private.count > 0, &r->job.format);
     if (guessed != EXIT_DONE)
@@ -298,12 +306,12 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
     tem_mechanism_info of_mechanism;
     const tem_mechanism_info *info = &of_mechanism;
     tem_mechanism_get_info(mechanism, &of_mechanism);
-    talk_note(quiet, "%s %s word%s (%s unknown) in %s document%s with %s%s at epsilon %g",
+    talk_note(quiet, "%s %s word%s (%s unknown) in %s document%s with %s%s%s at epsilon %g",
               r->dry_run ? "counted" : "privatized", talk_count(counts->words),
               counts->words == 1 ? "" : "s", talk_count(counts->unknown),
               talk_count(counts->documents), counts->documents == 1 ? "" : "s",
               info->certificate[0] != '\0' ? "calibrated " : "", info->properties->name,
-              info->epsilon);
+              language_option_told(mechanism), info->epsilon);
     talk_note(quiet || counts->words > 0, "tem: warning: %s.",
               counts->documents == 0 ? "the input is empty" : "the input has no word");
     if (!quiet)
@@ -477,7 +485,7 @@ static int privatize(privatize_request *r) {
     }
     tem_fields_free(r->found);
     tem_findings_free(r->findings);
-    tem_mechanism_free(mechanism);
+    mechanism_close(mechanism);
     tem_model_free(model);
     return status;
 }
@@ -493,6 +501,7 @@ int command_privatize(int argc, char *const *argv) {
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
         OWN_OPTIONS(r.choice),
+        LANGUAGE_OPTION(r.choice),
         REMAP_OPTION(r.choice),
         NO_GUARANTEE_OPTION(r.choice),
         {"oov", 0, OPTION_TEXT, &r.oov_name, "POLICY",

@@ -1,6 +1,7 @@
 /* law_options.c - the mechanism that released a text, and what is expected of the original. */
 #include "law_options.h"
 
+#include "language_option.h"
 #include "outputs.h"
 #include "prior_option.h"
 #include "talk.h"
@@ -51,6 +52,10 @@ int law_open(const char *command, const common_options *common, const law_choice
              const tem_run *run, law *out) {
     int status = EXIT_FAILED;
     *out = (law){.report = {.draws_unknown = true}};
+    if (language_option_is_given(choice->mechanism.language))
+        return language_option_refuse(
+            command, "--language-model",
+            "tem cannot invert that, so release the text with --language-model none");
     out->model = trust_open_model(common->model, common->model_hash, run);
     if (out->model == NULL)
         return EXIT_FAILED;
@@ -69,7 +74,7 @@ int law_open(const char *command, const common_options *common, const law_choice
 
 void law_close(law *l) {
     tem_prior_free(l->prior);
-    tem_mechanism_free(l->mechanism);
+    mechanism_close(l->mechanism);
     tem_model_free(l->model);
     *l = (law){.model = NULL};
 }

@@ -2,6 +2,7 @@
 #include "mechanism_options.h"
 
 #include "default_model.h"
+#include "language_option.h"
 #include "near_name.h"
 #include "prior_option.h"
 #include "talk.h"
@@ -169,22 +170,48 @@ static tem_mechanism *make_certified(const char *command, const tem_model *model
     return mechanism;
 }
 
+/* Reads the words of --never, and says which of them the model lacks. */
+static int read_never(const mechanism_choice *choice, const tem_model *model,
+                      unsigned char **never) {
+    if (choice->never_path == NULL)
+        return EXIT_DONE;
+    return words_option_mark(choice->never_path, model, choice->quiet, never);
+}
+
 static tem_mechanism *make_mechanism(const char *command, const tem_model *model,
                                      const mechanism_choice *choice, int *status) {
     own_options own;
+    unsigned char *never = NULL;
+    tem_language *language = NULL;
     tem_mechanism *mechanism = NULL;
     *status = own_options_read(command, &choice->numbers, choice->list_path, model, &own);
+    if (*status == EXIT_DONE)
+        *status = read_never(choice, model, &never);
+    if (*status == EXIT_DONE)
+        *status = language_option_open(choice->language, model, &language);
     const tem_mechanism_options options = {.mechanism = choice->mechanism,
                                            .epsilon = choice->epsilon,
                                            .beta = choice->beta,
                                            .gamma = choice->gamma,
                                            .numbers = own.numbers,
                                            .listed = own.listed,
+                                           .language = language,
+                                           .never = never,
                                            .allow_no_guarantee = choice->allow_no_guarantee};
     if (*status == EXIT_DONE)
         mechanism = make_certified(command, model, choice, options, status);
+    if (mechanism == NULL)
+        tem_language_free(language);
+    free(never);
     own_options_free(&own);
     return mechanism;
+}
+
+void mechanism_close(tem_mechanism *mechanism) {
+    /* The language model must live as long as its mechanism, which alone knows it. */
+    tem_language *language = (tem_language *)tem_mechanism_language(mechanism);
+    tem_mechanism_free(mechanism);
+    tem_language_free(language);
 }
 
 const tem_mechanism_properties *mechanism_named(const char *name) {
@@ -205,6 +232,22 @@ int mechanism_refuse_name(const char *command, const char *typed) {
 
 const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice) {
     return choice->mechanism == NULL ? tem_mechanism_at(0) : mechanism_named(choice->mechanism);
+}
+
+/* Refuses what needs words that are drawn independently of each other. */
+static int check_language(const char *command, const mechanism_choice *choice,
+                          const tem_mechanism_properties *properties) {
+    char what[64];
+    if (!language_option_is_given(choice->language))
+        return EXIT_DONE;
+    snprintf(what, sizeof what, "--mechanism %s", properties->name);
+    if (!properties->has_form)
+        return language_option_refuse(
+            command, what, "use --language-model none, or the mechanism tem, em, rank or coin");
+    if (choice->calibrated || choice->remap_prior != NULL)
+        return language_option_refuse(command, choice->calibrated ? "--calibrated" : "--remap",
+                                      "use --language-model none");
+    return EXIT_DONE;
 }
 
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
@@ -231,5 +274,8 @@ tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                              properties->name);
         return NULL;
     }
+    *status = check_language(command, choice, properties);
+    if (*status != EXIT_DONE)
+        return NULL;
     return make_mechanism(command, model, choice, status);
 }

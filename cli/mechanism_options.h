@@ -12,8 +12,11 @@ typedef struct mechanism_choice {
     const char *weights_name;    /* NULL: the first of balanced, equal and tuned that exists */
     option_list numbers;         /* the mechanism's own, each as NAME=NUMBER */
     const char *list_path;       /* its public list of words; NULL: not given */
+    const char *language;        /* a language model's file, "english" or "none"; NULL: not given */
+    const char *never_path;      /* words that are never released; NULL: not given */
     const char *remap_prior;     /* map the outputs by this prior; NULL: not given */
     const tem_run *run;          /* how to make the map; NULL: all defaults */
+    bool quiet;                  /* no notes about the words of --never */
     bool allow_no_guarantee;     /* also a mechanism that protects nothing by the model's metric */
 } mechanism_choice;
 
@@ -63,15 +66,29 @@ typedef struct mechanism_choice {
             0, 0                                                                                   \
     }
 
+/* A row for every command that takes a mechanism: those that take words as independent refuse all
+ * values but "none". */
+#define LANGUAGE_OPTION(choice)                                                                    \
+    {                                                                                              \
+        "language-model", 0, OPTION_FILE, &(choice).language, "L",                                 \
+            "weigh outputs by the words released before: none (default), english, or a\n"          \
+            "FILE.temlm of public text ('tem ngram')",                                             \
+            0, 0                                                                                   \
+    }
+
 /* Rows for commands that take every mechanism: what a mechanism takes of its own. */
 #define OWN_OPTIONS(choice)                                                                        \
     {"number",    0,                                                                               \
      OPTION_LIST, &(choice).numbers,                                                               \
-     "NAME=X",    "a number of the mechanism's own, such as lambda=0.5; several times",            \
+     "NAME=X",    "a number of the mechanism's own, such as c=5 (rank); several times",            \
      0,           0},                                                                              \
+        {"list",      0,                                                                           \
+         OPTION_FILE, &(choice).list_path,                                                         \
+         "FILE",      "the public list of words that the mechanism needs, one per line",           \
+         0,           0},                                                                          \
     {                                                                                              \
-        "list", 0, OPTION_FILE, &(choice).list_path, "FILE",                                       \
-            "the public list of words that the mechanism needs, one per line", 0, 0                \
+        "never", 0, OPTION_FILE, &(choice).never_path, "FILE",                                     \
+            "PUBLIC words that are never released, whatever the text has; one per line", 0, 0      \
     }
 
 /* A row for commands that draw. */
@@ -113,10 +130,13 @@ int mechanism_refuse_name(const char *command, const char *typed);
 const tem_mechanism_properties *mechanism_chosen(const mechanism_choice *choice);
 
 /* Makes the chosen mechanism. The model must be the one that default_model_open opened last: its
- * certificates are beside it. Returns NULL on failure, after printing why; *status receives the
- * exit status. */
+ * certificates and language models are beside it. Returns NULL on failure, after printing why;
+ * *status receives the exit status. Free with mechanism_close. */
 tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
                                 const mechanism_choice *choice, int *status);
+
+/* Frees a mechanism and its language model. NULL: does nothing. */
+void mechanism_close(tem_mechanism *mechanism);
 
 /* Prints that epsilon is missing, and what two epsilons do on the default model. Returns
  * EXIT_USAGE.

@@ -63,18 +63,20 @@ static tem_status look_up(looking_up *l, const char *line, uint32_t number, tem_
     return status;
 }
 
-static void tell_unknown(const looking_up *l, const char *path, uint32_t lines, bool quiet) {
+/* what: what tem does about words that the vocabulary does not have. */
+static void tell_unknown(const looking_up *l, const char *path, uint32_t lines, const char *what,
+                         bool quiet) {
     char numbers[SHOWN * 16] = "";
     for (uint32_t i = 0; i < l->unknown && i < SHOWN; i++)
         snprintf(numbers + strlen(numbers), sizeof numbers - strlen(numbers), "%s%u",
                  i == 0 ? "" : ", ", l->shown[i]);
     talk_note(quiet || l->unknown == 0,
-              "tem: warning: %s: tem leaves out words that the vocabulary does not have, in %u of "
+              "tem: warning: %s: %s words that the vocabulary does not have, in %u of "
               "%u lines: number %s%s (comments and empty lines are not counted)",
-              path, l->unknown, lines, numbers, l->unknown > SHOWN ? ", ..." : "");
+              path, what, l->unknown, lines, numbers, l->unknown > SHOWN ? ", ..." : "");
 }
 
-static int look_up_all(const char *path, const word_file *file, looking_up *l, bool quiet) {
+static int look_up_lines(const char *path, const word_file *file, looking_up *l) {
     tem_error error;
     tem_status status = TEM_OK;
     for (uint32_t i = 0; i < file->count && status == TEM_OK; i++) {
@@ -84,13 +86,18 @@ static int look_up_all(const char *path, const word_file *file, looking_up *l, b
             error.byte = 0; /* it counts from the start of the word, not of the file */
         }
     }
-    if (status != TEM_OK)
-        return talk_error(&error);
+    return status == TEM_OK ? EXIT_DONE : talk_error(&error);
+}
+
+static int look_up_all(const char *path, const word_file *file, looking_up *l, bool quiet) {
+    const int status = look_up_lines(path, file, l);
+    if (status != EXIT_DONE)
+        return status;
     if (l->found->count == 0) {
         fprintf(stderr, "tem: %s: no word of it is in the vocabulary\n", path);
         return EXIT_FAILED;
     }
-    tell_unknown(l, path, file->count, quiet);
+    tell_unknown(l, path, file->count, "tem leaves out", quiet);
     return EXIT_DONE;
 }
 
@@ -120,4 +127,51 @@ int words_option_read(const char *path, const tem_model *model, bool quiet, word
 void word_ids_free(word_ids *words) {
     free(words->ids);
     *words = (word_ids){0};
+}
+
+/* Marks the words that fold to a marked one. */
+static int mark_folded(const tem_model *model, uint32_t count, unsigned char *marked) {
+    tem_error error;
+    for (uint32_t i = 0; i < count; i++) {
+        char *folded = NULL;
+        size_t length = 0;
+        const char *word = tem_model_word(model, i, &length);
+        if (tem_word_fold(word, length, &folded, &error) != TEM_OK)
+            return talk_error(&error);
+        const uint32_t id = tem_model_find(model, folded, strlen(folded));
+        marked[i] |= id != TEM_NO_WORD && marked[id];
+        tem_text_free(folded);
+    }
+    return EXIT_DONE;
+}
+
+int words_option_mark(const char *path, const tem_model *model, bool quiet, unsigned char **out) {
+    tem_model_info info;
+    tem_error error;
+    word_file file = {0};
+    tem_model_get_info(model, &info);
+    if (word_file_read(path, &file, &error) != TEM_OK)
+        return talk_error(&error);
+    word_ids found = {.ids = malloc(info.words * sizeof *found.ids)};
+    unsigned char *marked = calloc(info.words, 1);
+    looking_up l = {.model = model, .seen = calloc(info.words, sizeof *l.seen), .found = &found};
+    int status = EXIT_FAILED;
+    if (found.ids == NULL || l.seen == NULL || marked == NULL)
+        fputs("tem: out of memory\n", stderr);
+    else
+        status = look_up_lines(path, &file, &l);
+    if (status == EXIT_DONE)
+        tell_unknown(&l, path, file.count, "no output has", quiet);
+    for (uint32_t i = 0; i < found.count && status == EXIT_DONE; i++)
+        marked[found.ids[i]] = 1;
+    if (status == EXIT_DONE)
+        status = mark_folded(model, info.words, marked);
+    free(l.seen);
+    free(found.ids);
+    word_file_free(&file);
+    if (status == EXIT_DONE)
+        *out = marked;
+    else
+        free(marked);
+    return status;
 }

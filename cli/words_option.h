@@ -25,4 +25,11 @@ tem_status words_of_line(const tem_model *model, const char *line, word_ids *out
 int words_option_read(const char *path, const tem_model *model, bool quiet, word_ids *out);
 void word_ids_free(word_ids *words);
 
+/* Marks the words of a file in an array with one byte per word of the model: 1 for those of the
+ * file, 0 for the others. Marks also the words of the model that fold to a marked one, which texts
+ * do not have, but outputs may. Unless `quiet`, a note on stderr counts the lines with words that
+ * the model does not have, which need no mark; the file may have no others. Returns an exit status;
+ * prints what went wrong. The caller frees *marked. */
+int words_option_mark(const char *path, const tem_model *model, bool quiet, unsigned char **marked);
+
 #endif

@@ -16,6 +16,7 @@ _tem() {
         --punctuation) words="drop keep word" ;;
         --missing) words="empty keep" ;;
         --style) words="words sentence" ;;
+        --language-model) words="none english $(compgen -f -- "$current")" ;;
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original equal balanced tuned $("${COMP_WORDS[0]}" mechanisms 2>/dev/null | sed -n 's/^\([a-z0-9-]*\): .*/\1/p')" ;;
@@ -23,7 +24,7 @@ _tem() {
         --learners) words="paper linear posterior deconvolved" ;;
         --weights) words="balanced equal tuned" ;;
         --epsilon | --beta | --gamma | --model-hash | --self | --support | --bayes | --quantile | --field | --drop-field | --drop-field-if-present | --delimiter | --by | --budget | --budget-worst | --limit | --neighbours | --dimensions | --remove | --threads | --top | \
-            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --within | --order | --beam | --sample | --candidates | --ratio | --number | --pairs | --insecure-seed | --seed | --rate | --negatives | --burn-in | --prune | --temper | --lift | --name | --origin | --license) return ;;
+            --epsilons | --trials | --only | --epochs | --steps | --minutes | --text | --label | --rating | --stretch | --squash | --exposed | --rest | --unknown | --within | --order | --beam | --sample | --candidates | --ratio | --number | --after | --pairs | --insecure-seed | --seed | --rate | --negatives | --burn-in | --prune | --temper | --lift | --name | --origin | --license) return ;;
         *)
             case $current in
             -*) words=$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null |

@@ -30,7 +30,7 @@ function __tem_after_other
         --field --drop-field --drop-field-if-present --delimiter --by --budget --budget-worst --limit --neighbours --dimensions --remove --threads \
         --top --epsilons --trials --only --epochs --steps --minutes --text --label --rating \
         --stretch --squash --exposed --rest --unknown --within --order --beam --sample \
-        --candidates --ratio --number --pairs --insecure-seed --seed --rate --negatives \
+        --candidates --ratio --number --after --pairs --insecure-seed --seed --rate --negatives \
         --burn-in --prune --temper --lift --name --origin --license
 end
 
@@ -53,6 +53,7 @@ complete -c tem -n '__tem_after --oov' -f -a 'uniform drop mask keep-unsafe'
 complete -c tem -n '__tem_after --punctuation' -f -a 'drop keep word'
 complete -c tem -n '__tem_after --missing' -f -a 'empty keep'
 complete -c tem -n '__tem_after --style' -f -a 'words sentence'
+complete -c tem -n '__tem_after --language-model' -a 'none english'
 complete -c tem -n '__tem_after --prior' -a 'zipf zipf:'
 complete -c tem -n '__tem_after --format' -f -a 'text tsv csv jsonl'
 complete -c tem -n '__tem_after --at' -f -a 'guess= self= epsilon='
