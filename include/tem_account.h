@@ -153,6 +153,58 @@ typedef struct tem_form_audit {
 TEM_API tem_status tem_form_audit_make(const tem_mechanism *mechanism, const tem_run *run,
                                        tem_form_audit *audit, tem_error *error);
 
+#define TEM_PLACE_WORDS 6u
+#define TEM_CONTEXT_PLACES_DEFAULT 2000u
+#define TEM_CONTEXT_PLACES_MAX 1000000u
+
+/* A place of a public text, and how often its word stays itself there. */
+typedef struct tem_exposed_place {
+    uint64_t line; /* of the text, and the word of that line; both counted from 1 */
+    uint64_t position;
+    uint32_t word;                      /* its id */
+    uint32_t before;                    /* how many words the arrays have: those right before it */
+    uint32_t original[TEM_PLACE_WORDS]; /* in the text; TEM_NO_WORD for unknown ones */
+    uint32_t released[TEM_PLACE_WORDS]; /* as they were drawn; 0 without a language model */
+    double stays;                       /* P(the word stays | the word, what was drawn before) */
+    double share;         /* how often the language model alone writes the word there; 0 without */
+    uint64_t reserved[4]; /* 0 */
+} tem_exposed_place;
+
+/* How often words stay themselves in context. A mean hides the words that the context expects: look
+ * at `high` and `above_half`. */
+typedef struct tem_context_exposure {
+    uint64_t documents; /* lines of the text with words */
+    uint64_t words;     /* of the text */
+    uint64_t content;   /* content positions: words of the model that are no English function words,
+                         * among the first 500 words of each document */
+    uint32_t positions; /* so many of them, at equal distances, were looked at */
+    double mean, median;
+    double high;          /* 95 % of them stay at most so often */
+    double highest;       /* and all of them */
+    double above_half;    /* the share of the positions whose word stays in more than half of the
+                           * draws */
+    uint64_t reserved[8]; /* 0 */
+} tem_context_exposure;
+
+/* Draws a PUBLIC text, one document per line, plain or gzip, and computes how often the word of a
+ * place stays itself after what was drawn before it: each number is exact but for rounding, the
+ * words before are one draw, the same for every call. Excluded words never stay: they count as 0.
+ * Without a language model the numbers are N_w of the same words.
+ *   path        the text; "-" is standard input
+ *   positions   how many places to look at: 0 means TEM_CONTEXT_PLACES_DEFAULT; at most
+ *               TEM_CONTEXT_PLACES_MAX
+ *   most        receives the places whose words stay most often, the most exposed first, one for
+ *               each word; NULL if max is 0
+ *   count       receives how many: `max`, or fewer if there are not so many; may be NULL
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_FORMAT (not UTF-8; no content word),
+ * TEM_ERR_UNSUPPORTED (Madlib), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or as the language model does.
+ * Cost: the draws of at most 500 words for each place, and about a millisecond for each place. */
+TEM_API tem_status tem_context_exposure_measure(const tem_mechanism *mechanism, const char *path,
+                                                uint32_t positions, const tem_run *run,
+                                                tem_context_exposure *exposure,
+                                                tem_exposed_place *most, uint32_t max,
+                                                uint32_t *count, tem_error *error);
+
 /* Computes the loss against the distance, for plots.
  *   count    the number of equal ranges of distance from 0 to gamma, at least 1
  *   losses   receives count + 1 numbers. losses[i] is the largest bound on the loss of the pairs in

@@ -1,5 +1,6 @@
 /* api_accountant.c - tem_prior and tem_accountant of tem_account.h, and choosing an epsilon. */
 #include "audit/accountant.h"
+#include "audit/context_exposure.h"
 #include "audit/form_audit.h"
 #include "command/tem_command.h"
 #include "core/number.h"
@@ -73,6 +74,22 @@ tem_status tem_form_audit_make(const tem_mechanism *mechanism, const tem_run *ru
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism and a place for the result are needed");
     return form_audit(mechanism, run, audit, error);
+}
+
+tem_status tem_context_exposure_measure(const tem_mechanism *mechanism, const char *path,
+                                        uint32_t positions, const tem_run *run,
+                                        tem_context_exposure *exposure, tem_exposed_place *most,
+                                        uint32_t max, uint32_t *count, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (mechanism == NULL || path == NULL || exposure == NULL || (most == NULL && max > 0))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism, a path and a place for the result are needed");
+    if (positions > TEM_CONTEXT_PLACES_MAX)
+        return core_fail(error, TEM_ERR_ARGUMENT, "at most %u places can be looked at",
+                         TEM_CONTEXT_PLACES_MAX);
+    return context_exposure(mechanism, path, positions > 0 ? positions : TEM_CONTEXT_PLACES_DEFAULT,
+                            run, exposure, most, max, count, error);
 }
 
 tem_status tem_accountant_losses(const tem_accountant *accountant, const tem_mechanism *mechanism,

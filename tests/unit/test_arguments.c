@@ -901,6 +901,12 @@ static void test_accounts(void **state) {
     tem_form_audit by_form;
     REFUSED(tem_form_audit_make(NULL, NULL, &by_form, error));
     REFUSED(tem_form_audit_make(mechanism, NULL, NULL, error));
+    tem_context_exposure exposure;
+    REFUSED(tem_context_exposure_measure(NULL, "-", 0, NULL, &exposure, NULL, 0, NULL, error));
+    REFUSED(
+        tem_context_exposure_measure(mechanism, NULL, 0, NULL, &exposure, NULL, 0, NULL, error));
+    REFUSED(tem_context_exposure_measure(mechanism, "-", 0, NULL, NULL, NULL, 0, NULL, error));
+    REFUSED(tem_context_exposure_measure(mechanism, "-", 0, NULL, &exposure, NULL, 1, NULL, error));
     REFUSED(tem_accountant_losses(NULL, mechanism, 1, NULL, losses, error));
     REFUSED(tem_accountant_losses(accountant, NULL, 1, NULL, losses, error));
     REFUSED(tem_accountant_losses(accountant, mechanism, 0, NULL, losses, error));
@@ -1547,6 +1553,9 @@ static void test_newer_accounts(void **state) {
     NEWER(run, tem_accountant_audit(accountant, mechanism, &run, &audit, error));
     tem_form_audit by_form;
     NEWER(run, tem_form_audit_make(mechanism, &run, &by_form, error));
+    tem_context_exposure exposure;
+    NEWER(run,
+          tem_context_exposure_measure(mechanism, "-", 0, &run, &exposure, NULL, 0, NULL, error));
     NEWER(run, tem_accountant_losses(accountant, mechanism, 1, &run, losses, error));
     NEWER(run, tem_accountant_unadapted(accountant, mechanism, &run, &unadapted, error));
     NEWER(run, tem_prior_load(model, "/dev/null", &run, &no_prior, error));
