@@ -1,9 +1,11 @@
 /* command_audit.c - tem audit: proves the realized loss of a mechanism on one vocabulary. */
+#include "audit_context.h"
 #include "audit_form.h"
 #include "audit_kept.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "language_option.h"
 #include "mechanism_options.h"
 #include "outputs.h"
 #include "plot.h"
@@ -20,6 +22,7 @@
 #include <string.h>
 
 enum { DIGITS = 6, COST_DIGITS = 5, RANGES = 200, EXPOSED = 20 };
+enum { PLACES_DEFAULT = TEM_CONTEXT_PLACES_DEFAULT };
 
 static const double delta = 1e-6;
 static const unsigned document_words[] = {1, 10, 100, 1000};
@@ -31,6 +34,8 @@ typedef struct audit_request {
     const char *plot_path;
     const char *html_path; /* NULL: no page */
     page_options page;
+    const char *public_text; /* NULL: not given */
+    uint64_t places;
     bool json, force;
 } audit_request;
 
@@ -313,6 +318,19 @@ static int audit_by_form(const audit_request *r) {
     return audit_form(&r->common, &r->choice, r->json);
 }
 
+/* Looks at the places of a public text. */
+static int audit_by_text(const audit_request *r) {
+    if (r->plot_path != NULL || r->html_path != NULL || r->page.probe != NULL ||
+        r->page.prior != NULL)
+        return talk_usage("audit", "--plot, --html, --probe and --prior are about words alone; "
+                                   "leave out --public, and use --language-model none");
+    if (r->public_text == NULL)
+        return talk_usage("audit",
+                          "with a language model, how often a word stays depends on the words "
+                          "before it. Which public text shall show it? --public FILE");
+    return audit_context(&r->common, &r->choice, r->public_text, r->places, r->json);
+}
+
 static void print_help(const option_spec *table) {
     wrap(
         "usage: tem audit --epsilon E [OPTIONS]\n"
@@ -321,21 +339,31 @@ static void print_help(const option_spec *table) {
         "that the worst pair of words realizes, proved over all pairs; the highest cost of one\n"
         "word; the cost of documents; and the words that are protected least. Of an adapted model\n"
         "('tem adapt') it also shows what the model keeps on purpose: how well an attacker tells\n"
-        "its signals.\n");
+        "its signals.\n"
+        "\n"
+        "With --public it shows instead how often words stay themselves at the places of a PUBLIC\n"
+        "text. With a language model that depends on the words that were drawn before.\n");
     options_print_help(stdout, table);
     wrap("\n"
          "  tem audit --epsilon 2\n"
          "  tem audit --epsilon 2 --json --plot losses.svg\n"
-         "  tem audit --epsilon 2 --html audit.html --probe 'cancer hiv depression'");
+         "  tem audit --epsilon 2 --html audit.html --probe 'cancer hiv depression'\n"
+         "  tem audit --epsilon 2 --language-model l.temlm --public public.txt");
 }
 
 int command_audit(int argc, char *const *argv) {
-    audit_request r = {.choice = {.allow_no_guarantee = true}};
+    audit_request r = {.choice = {.allow_no_guarantee = true}, .places = PLACES_DEFAULT};
     const option_spec table[] = {
         MECHANISM_OPTIONS(r.choice),
         OWN_OPTIONS(r.choice),
         LANGUAGE_OPTION(r.choice),
         PRIOR_OPTION(r.page.prior),
+        {"public", 0, OPTION_FILE, &r.public_text, "FILE",
+         "show how often words stay themselves at the content positions of a PUBLIC\n"
+         "text, one document per line, and which places are exposed most",
+         0, 0},
+        {"sample", 0, OPTION_COUNT, &r.places, "N",
+         "--public: look at about N content positions (default 2000)", 1, TEM_CONTEXT_PLACES_MAX},
         {"json", 0, OPTION_FLAG, &r.json, NULL, "print one JSON object", 0, 0},
         {"plot", 0, OPTION_TEXT, &r.plot_path, "FILE",
          "draw the loss against the distance: FILE.svg or FILE.png", 0, 0},
@@ -362,6 +390,8 @@ int command_audit(int argc, char *const *argv) {
                           "the law of the mechanism %s has no form that tem can audit; tem, em, "
                           "rank and coin have one",
                           mechanism->name);
+    if (r.public_text != NULL || language_option_is_given(r.choice.language))
+        return audit_by_text(&r);
     if (mechanism != NULL && !mechanism->is_exponential)
         return audit_by_form(&r);
     if (r.page.probe != NULL && r.html_path == NULL)

@@ -114,9 +114,10 @@ bool explain_after_print_share(const explain_after *a, uint32_t id) {
         return true;
     if (!find_shares(a, id, &share, &alone))
         return false;
-    printf("      %.6f   how often the language model alone writes it here, for an unknown word\n"
-           "      %.6f   how often the word stays itself without a language model\n",
-           share, alone);
+    printf(
+        "      %.6f   how often the language model alone writes it here, for an unknown word\n"
+        "      %.6f   how often the word stays itself without a language model, at this epsilon\n",
+        share, alone);
     return true;
 }
 

@@ -176,8 +176,8 @@ typedef struct tem_context_exposure {
     uint64_t documents; /* lines of the text with words */
     uint64_t words;     /* of the text */
     uint64_t content;   /* content positions: words of the model that are no English function words,
-                         * among the first 500 words of each document */
-    uint32_t positions; /* so many of them, at equal distances, were looked at */
+                         * among the first 100 words of each document */
+    uint32_t positions; /* so many of them were looked at */
     double mean, median;
     double high;          /* 95 % of them stay at most so often */
     double highest;       /* and all of them */
@@ -191,14 +191,15 @@ typedef struct tem_context_exposure {
  * words before are one draw, the same for every call. Excluded words never stay: they count as 0.
  * Without a language model the numbers are N_w of the same words.
  *   path        the text; "-" is standard input
- *   positions   how many places to look at: 0 means TEM_CONTEXT_PLACES_DEFAULT; at most
- *               TEM_CONTEXT_PLACES_MAX
+ *   positions   about how many content positions to look at: 0 means TEM_CONTEXT_PLACES_DEFAULT;
+ *               at most TEM_CONTEXT_PLACES_MAX. They are those of documents at equal distances
  *   most        receives the places whose words stay most often, the most exposed first, one for
  *               each word; NULL if max is 0
  *   count       receives how many: `max`, or fewer if there are not so many; may be NULL
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_FILE, TEM_ERR_FORMAT (not UTF-8; no content word),
  * TEM_ERR_UNSUPPORTED (Madlib), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, or as the language model does.
- * Cost: the draws of at most 500 words for each place, and about a millisecond for each place. */
+ * Cost: that of drawing at most 100 words of each chosen document, and one look at all outputs for
+ * each place. */
 TEM_API tem_status tem_context_exposure_measure(const tem_mechanism *mechanism, const char *path,
                                                 uint32_t positions, const tem_run *run,
                                                 tem_context_exposure *exposure,

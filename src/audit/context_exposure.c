@@ -106,28 +106,35 @@ static void set_place(const exposure_pass *p, const text_document *d, size_t at,
     memcpy(place->original, words + (at - before), before * sizeof *words);
 }
 
-/* Chooses content positions at equal distances: all of them if there are not so many. */
+/* The places of one document. */
+static void set_places(exposure_pass *p, text_document *d) {
+    d->place = p->found.positions;
+    for (size_t k = 0; k < d->words; k++)
+        if (is_content(p->m, ids_of(p)[d->first + k]))
+            set_place(p, d, k, &p->places[p->found.positions++]);
+    d->places = p->found.positions - d->place;
+}
+
+/* How many documents have about so many content positions: at least 1, at most all. */
+static size_t documents_for(const exposure_pass *p, uint32_t positions) {
+    const double share = (double)positions / (double)p->found.content;
+    const size_t all = document_count(p);
+    return share < 1 ? (size_t)ceil(share * (double)all) : all;
+}
+
+/* Chooses documents at equal distances, with all of their content positions: a place costs the
+ * draws of the words before it, which the places of one document share. */
 static tem_status choose_places(exposure_pass *p, uint32_t positions, tem_error *error) {
-    const uint64_t all = p->found.content;
-    const uint32_t count = all < positions ? (uint32_t)all : positions;
-    uint64_t content = 0;
-    uint32_t chosen = 0;
-    p->places = core_alloc(count, sizeof *p->places);
+    const size_t chosen = documents_for(p, positions), all = document_count(p);
+    p->places = core_alloc(chosen * EXPOSURE_DOCUMENT_WORDS, sizeof *p->places);
     if (p->places == NULL)
         return core_fail_memory(error);
-    for (size_t i = 0; i < document_count(p); i++) {
-        text_document *d = &documents_of(p)[i];
-        d->place = chosen;
-        for (size_t k = 0; k < d->words; k++) {
-            if (!is_content(p->m, ids_of(p)[d->first + k]))
-                continue;
-            if (content * count / all < (content + 1) * count / all)
-                set_place(p, d, k, &p->places[chosen++]);
-            content++;
-        }
-        d->places = chosen - d->place;
-    }
-    p->found.positions = count;
+    for (size_t i = 0; i < chosen; i++)
+        set_places(p, &documents_of(p)[i * all / chosen]);
+    if (p->found.positions == 0)
+        return core_fail(error, TEM_ERR_FORMAT,
+                         "the documents that were chosen have no content words; look at more "
+                         "positions");
     return TEM_OK;
 }
 

@@ -11,7 +11,7 @@
 
 enum {
     EXPOSURE_DOCUMENT_WORDS =
-        500,          /* later words of a document do not count, which bounds the time */
+        100,          /* later words of a document do not count, which bounds the time */
     EXPOSURE_SEED = 1 /* of the draws: document i draws from the stream i */
 };
 
