@@ -49,12 +49,14 @@ static PyObject *why_not_private(PyObject *self, PyObject *seeded) {
 
 /* ---- one text ---- */
 
+/* text(str): (the private text, whether the text seems to be in another language than the model) */
 static PyObject *text(PyObject *self, PyObject *given) {
     const ext_job *job = (ext_job *)self;
     ext_state *state = ext_state_of_self(self);
     Py_ssize_t bytes = 0;
     char *out = NULL;
     size_t out_bytes = 0;
+    tem_counts counts = {0};
     tem_error error;
     ext_run run;
     const char *utf8 = ext_utf8(state, given, NULL, 0, &bytes);
@@ -64,13 +66,16 @@ static PyObject *text(PyObject *self, PyObject *given) {
     ext_run_begin(&run, 1, Py_None);
     const tem_status status =
         tem_privatize_text(job->mechanism->mechanism, &job->options, rng, utf8, (size_t)bytes,
-                           &run.run, &out, &out_bytes, NULL, &error);
+                           &run.run, &out, &out_bytes, &counts, &error);
     ext_run_end(&run);
     ext_give_generator(state, rng);
     if (status != TEM_OK)
         return ext_fail(state, &error);
-    PyObject *result =
-        PyErr_Occurred() ? NULL : PyUnicode_DecodeUTF8(out, (Py_ssize_t)out_bytes, NULL);
+    PyObject *result = NULL;
+    if (!PyErr_Occurred())
+        result = Py_BuildValue(
+            "NN", PyUnicode_DecodeUTF8(out, (Py_ssize_t)out_bytes, NULL),
+            PyBool_FromLong(tem_counts_are_foreign(job->mechanism->mechanism, &counts)));
     tem_text_free(out);
     return result;
 }

@@ -766,7 +766,7 @@ class Model:
             except TypeError:  # no policy is a value that has no hash
                 known = None
             if known is not None:
-                return known.text(texts)  # type: ignore[arg-type, return-value]
+                return self._draw_one(known, texts)  # type: ignore[arg-type, return-value]
         check("privatize", epsilon, options)
         how = law_and_text(epsilon, options)
         job = self._jobs.get(how)
@@ -777,7 +777,7 @@ class Model:
             if options.keys() <= POLICY_NAMES:
                 with contextlib.suppress(TypeError):  # an option without a hash, such as a dict
                     self._quick[epsilon, *options.items()] = job
-            return job.text(texts)  # type: ignore[arg-type, return-value]
+            return self._draw_one(job, texts)  # type: ignore[arg-type, return-value]
         result: T = self._run(job, texts, options, charged)[0]
         return result
 
@@ -801,13 +801,23 @@ class Model:
         values, rebuild = unpack(texts)
         private, counts, balance, foreign = job.texts(
             values, _threads(options.get("threads")), seed, options.get("progress"), charged)
-        if foreign and self._warns:  # the same words each time: Python shows them once
+        if foreign:
+            self._warn_foreign()
+        return rebuild(private), counts, balance
+
+    def _draw_one(self, job: _tem.Job, text: str) -> str:
+        private, foreign = job.text(text)
+        if foreign:
+            self._warn_foreign()
+        return private
+
+    def _warn_foreign(self) -> None:
+        if self._warns:  # the same words each time: Python shows them once
             warnings.warn("the texts are mostly not in the language of the model, which does not "
                           "know many of their words. An unknown word becomes any word. Use a "
                           "model of the language of the texts; Model.build makes one from its "
                           "word vectors",
-                          UtilityWarning, stacklevel=3)
-        return rebuild(private), counts, balance
+                          UtilityWarning, stacklevel=4)
 
     def _seed(self, job: _tem.Job, options: Mapping[str, Any], stacklevel: int) -> int | None:
         given = options.get("insecure_seed")

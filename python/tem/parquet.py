@@ -66,7 +66,7 @@ def _personal(table: Any, names: Sequence[str]) -> list[dict[str, str]]:
                           "by": "content" if looks[1] else "name"})
             warnings.warn(f"the column {name!r} stays as it is, and its "
                           f"{'values look like' if looks[1] else 'name suggests'} {looks[0]}: add "
-                          "it to columns or to drop", stacklevel=4)
+                          "it to columns or to drop", stacklevel=3)
     return found
 
 

@@ -123,9 +123,11 @@ def test_columns_that_may_be_missing(source, small):
 
 
 def test_warnings(source, small):
-    with pytest.warns(UserWarning, match="'mail' stays as it is, and its values look like e-mail"):
+    with pytest.warns(UserWarning, match="'mail' stays as it is, and its values look like e-mail"
+                      ) as caught:
         report = tem.parquet.privatize(source, source.parent / "out.parquet", ["text"], 2,
                                        model=small)
+    assert {warning.filename for warning in caught} == {__file__}
     assert report.fields["personal"][0] == {"field": "mail", "looks_like": "e-mail addresses",
                                             "by": "content"}
 
