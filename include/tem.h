@@ -1068,6 +1068,8 @@ typedef struct tem_balance {
                           * for); infinity without a budget */
     uint64_t people;      /* with `by`: how many people this run is charged to */
     int created;          /* 1: there was no ledger, and this run started one */
+    int is_mixed;         /* 1: earlier charges were with another model or in another unit, so
+                           * spent_before adds up what does not add up */
     uint64_t largest;     /* with `by`: words of the person with the most words in this run */
     double worst_before;  /* as spent_before, but the sum of the bounds (`spent_worst`) */
     double worst_left;    /* as left, but of budget_worst */

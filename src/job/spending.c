@@ -213,7 +213,8 @@ static void fill_balance(const spending *s, tem_balance *balance) {
                              .worst_left = worst_left,
                              .people = s->job->by != NULL ? people : 0,
                              .largest = s->job->by != NULL ? largest : 0,
-                             .created = s->ledger.created};
+                             .created = s->ledger.created,
+                             .is_mixed = s->ledger.unit_line != 0 || s->ledger.foreign_line != 0};
 }
 
 void spending_close(spending *s, tem_balance *balance) {

@@ -158,10 +158,13 @@ static void put_ledger(markup *m, const page_source *s) {
     markup_put(m, "<h3>Ledger</h3>\n<div class=\"scroll\"><table class=\"settings\">\n<tbody>\n");
     if (!values[RUN_PEOPLE].is_null)
         ROW(m, "People charged", COUNT(values[RUN_PEOPLE].count));
-    ROW(m,
-        values[RUN_BY].is_null ? "Spent before" : "Spent before by the person with the least left",
-        NUMBER(s->page->balance->spent_before), LIT(" per unit of "),
-        TEXT(s->findings->info.properties->unit));
+    const char *before =
+        values[RUN_BY].is_null ? "Spent before" : "Spent before by the person with the least left";
+    if (s->page->balance->is_mixed)
+        ROW(m, before, LIT("charges in other units or for other models, which do not add up"));
+    else
+        ROW(m, before, NUMBER(s->page->balance->spent_before), LIT(" per unit of "),
+            TEXT(s->findings->info.properties->unit));
     ROW(m, "Charged for this run", NUMBER(s->page->balance->spent));
     if (!values[RUN_BUDGET].is_null)
         ROW(m, values[RUN_BY].is_null ? "Budget" : "Budget of each person",

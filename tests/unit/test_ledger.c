@@ -1152,6 +1152,8 @@ static void check_decision(const tem_mechanism *mechanism, tem_job job, const ch
                          adds_up ? TEM_OK : TEM_ERR_BUDGET);
         assert_true(adds_up || error.line == 2);
     }
+    assert_int_equal(run_text(two, job_of(0), "the\n", false, NULL), TEM_OK);
+    assert_int_equal(balance.is_mixed, !has_unit_of(mechanism, two));
     clear(NULL);
     job.budget = 1000;
     assert_int_equal(run_text(mechanism, job, text, false, &error),

@@ -386,6 +386,27 @@ static void test_page_of_a_run_without_words(void **state) {
     tem_mechanism_free(mechanism);
 }
 
+/* Charges that do not add up have no sum. */
+static void test_page_of_a_mixed_ledger(void **state) {
+    (void)state;
+    const tem_counts counts = {.documents = 1, .words = 3};
+    const tem_job job = {.ledger = "l"};
+    tem_mechanism *mechanism = mechanism_of("tem", 1);
+    tem_findings *f = findings_of(mechanism, NULL, 0);
+    for (int mixed = 0; mixed < 2; mixed++) {
+        const tem_balance balance = {.left = INFINITY, .spent_before = 77.5, .is_mixed = mixed};
+        const tem_report_page page = {.job = &job, .counts = &counts, .balance = &balance};
+        char *html = NULL;
+        size_t bytes = 0;
+        assert_int_equal(tem_report_html(f, &page, &html, &bytes, NULL), TEM_OK);
+        assert_int_equal(strstr(html, "77.5") == NULL, mixed);
+        assert_int_equal(strstr(html, "which do not add up") != NULL, mixed);
+        tem_text_free(html);
+    }
+    tem_findings_free(f);
+    tem_mechanism_free(mechanism);
+}
+
 /* A word that is said k times shows at least once with 1 - (1 - p)^k. */
 static void test_repeated_words(void **state) {
     (void)state;
@@ -666,6 +687,7 @@ int main(void) {
         cmocka_unit_test(test_page_of_a_job),
         cmocka_unit_test(test_page_names_certificate_and_prior),
         cmocka_unit_test(test_page_of_a_run_without_words),
+        cmocka_unit_test(test_page_of_a_mixed_ledger),
         cmocka_unit_test(test_repeated_words),
         cmocka_unit_test(test_pages_without_a_bound),
         cmocka_unit_test(test_verdict_without_a_bound),
