@@ -320,12 +320,13 @@ def test_warnings(small, medium):
 
 def test_warns_of_another_language(small):
     foreign = ["Der Film war wunderbar"] * 5
-    for texts in (foreign, " ".join(foreign), " ".join(foreign)):  # the second time goes a short way
+    one = " ".join(foreign)
+    for texts in (foreign, one, one):  # the second time goes a short way
         with pytest.warns(tem.UtilityWarning, match="not in the language of the model") as caught:
             small.privatize(texts, epsilon=1)
         assert [warning.filename for warning in caught] == [__file__]
     with pytest.warns(tem.UtilityWarning, match="not in the language of the model") as caught:
-        small.privatize_report(" ".join(foreign), epsilon=1)
+        small.privatize_report(one, epsilon=1)
     assert [warning.filename for warning in caught] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
