@@ -107,7 +107,7 @@ typedef enum tem_status {
                                * for the grid */
     TEM_ERR_METRIC = 9,       /* the distances are no metric */
     TEM_ERR_UNSUPPORTED = 10, /* this machine, model or mechanism cannot do it */
-    TEM_ERR_CANCELLED = 11,   /* the progress callback asked to stop */
+    TEM_ERR_CANCELLED = 11,   /* a callback asked to stop */
     TEM_ERR_BUDGET = 12,      /* the budget does not suffice */
     TEM_ERR_CERTIFICATE = 13, /* no certificate, or one that does not hold */
     TEM_ERR_UNTRUSTED = 14    /* a model that this user has neither built nor verified; or the
@@ -632,6 +632,10 @@ TEM_API tem_status tem_rng_create_insecure(uint64_t seed, uint64_t stream, tem_r
 
 /* 1 for a source of tem_rng_create, 0 for an insecure one. */
 TEM_API int tem_rng_is_private(const tem_rng *rng);
+
+/* Returns a number from 0 to bound - 1, each with the same probability, exactly. 0 if bound is 0 or
+ * rng is NULL. */
+TEM_API uint64_t tem_rng_below(tem_rng *rng, uint64_t bound);
 
 /* Erases the key and frees the source. */
 TEM_API void tem_rng_free(tem_rng *rng);

@@ -126,6 +126,83 @@ TEM_API tem_status tem_language_evaluate(const tem_language *language, const tem
                                          const char *path, const tem_run *run,
                                          tem_language_evaluation *evaluation, tem_error *error);
 
+/* ---- a language model of your own ---- */
+
+/* What a document shows before the word that is to be drawn. */
+typedef struct tem_past {
+    const uint32_t *words; /* the last ones, in order: ids of outputs, or a TEM_PAST_... */
+    size_t count;          /* past_words of them; all, if the document shows fewer */
+    uint64_t before;       /* how many came before these */
+    uint64_t reserved[2];  /* 0 */
+} tem_past;
+
+/* What the output shows and nobody drew. No id is as large. */
+#define TEM_PAST_KEPT_WORD (TEM_NO_WORD - 1)   /* an unknown word, as it was */
+#define TEM_PAST_MASK (TEM_NO_WORD - 2)        /* <unk> in the place of an unknown word */
+#define TEM_PAST_PUNCTUATION (TEM_NO_WORD - 3) /* as it was */
+#define TEM_PAST_LINE_END (TEM_NO_WORD - 4)    /* between two lines of a field */
+
+/* Your functions (tem_language_functions). All of them receive its `context`, and `document`: what
+ * your tem_language_begin_fn has made. Those that return an int return 0, or anything else to fail:
+ * then the call that draws fails with TEM_ERR_CANCELLED, and releases nothing of the document.
+ *
+ * The guarantee is that of the mechanism, whatever the weights are, if your functions use nothing
+ * but public data and the past that they receive: never an original word, and never another
+ * document.
+ *
+ * Threads: one thread draws a document from its first word to its last, and other threads draw
+ * other documents at the same time. Functions that do not allow that need calls with one thread
+ * (tem_run), which is the caller's. */
+
+/* Begins and ends a document. *document is NULL before. The end follows each begin that did not
+ * fail, whatever failed later. */
+typedef int tem_language_begin_fn(void *context, void **document);
+typedef void tem_language_end_fn(void *context, void *document);
+
+/* Sets values[y] to what each word y of the model weighs; all are 0 before. tem asks once for each
+ * word that it draws, and draws by exactly these numbers, so they need not be the same when it asks
+ * again. Where a weight is 0, no input word has that output. tem takes excluded words as 0, and
+ * computes the sum: the call that draws fails with TEM_ERR_RANGE if it is 0, or 2^63 or more.
+ * Memory: 8 bytes for each word of the model and thread. */
+typedef int tem_language_weights_fn(void *context, void *document, const tem_past *past,
+                                    uint64_t *values);
+
+/* For a language model that never has all its weights in one place. tem_language_look_fn sets
+ * *total to the sum of the weights of all words after this past, from 1 to 2^63 - 1; tem asks once
+ * for each word that it draws. Then tem_language_weight_fn returns what a word weighs, and
+ * tem_language_draw_fn draws a word: each word y with probability weight(y) / total, by
+ * tem_rng_below alone. tem asks for the weight of a word at most once after each look, and for
+ * draws as often as it likes.
+ * tem cannot check that the three agree. If they disagree, even by a rounding, no bound holds: so
+ * reports say that the output is not private, and why, and no budget pays for it. Memory: 12 bytes
+ * for each word of the model and thread. */
+typedef int tem_language_look_fn(void *context, void *document, const tem_past *past,
+                                 uint64_t *total);
+typedef uint64_t tem_language_weight_fn(void *context, void *document, uint32_t word);
+typedef uint32_t tem_language_draw_fn(void *context, void *document, tem_rng *rng);
+
+/* What a language model of your own is. A field of 0 or NULL means the default. */
+typedef struct tem_language_functions {
+    const char *name;  /* for reports: up to 63 bytes, without control characters; default "" */
+    void *context;     /* for the functions; it must live as long as the language model */
+    size_t past_words; /* they see at most so many words of the past: up to 65,536, the default */
+    tem_language_begin_fn *begin; /* NULL: there is nothing to do */
+    tem_language_end_fn *end;     /* the same */
+    tem_language_weights_fn *weights;
+    tem_language_look_fn *look; /* these three instead of `weights` */
+    tem_language_weight_fn *weight;
+    tem_language_draw_fn *draw;
+    uint64_t reserved[4]; /* must be 0 */
+} tem_language_functions;
+
+/* Makes a language model of functions, which are copied, for all models with the same words, of
+ * which the same are excluded. It has no file and no hash, and tem trusts it: it is yours.
+ * Fails with TEM_ERR_ARGUMENT (both ways to give weights, or none; past_words above 65,536; a name
+ * that is none), TEM_ERR_MEMORY. Cost: one byte for each word of the model. */
+TEM_API tem_status tem_language_wrap(const tem_model *model,
+                                     const tem_language_functions *functions,
+                                     tem_language **language, tem_error *error);
+
 #ifdef __cplusplus
 }
 #endif

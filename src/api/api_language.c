@@ -2,19 +2,27 @@
 #include "core/reserved.h"
 #include "core/status.h"
 #include "language/language_file.h"
+#include "language/own_language.h"
 #include "trust/trust_list.h"
 
 #include <math.h>
 #include <string.h>
 
+static tem_status check_name(const char *name, tem_error *error) {
+    if (name != NULL && strlen(name) > 63)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the name of a language model has at most 63 bytes");
+    if (!language_text_is_plain(name, false))
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "the name of a language model has no control characters");
+    return TEM_OK;
+}
+
 static tem_status check_options(const tem_language_options *o, tem_error *error) {
     if (is_for_newer(o, error))
         return TEM_ERR_ARGUMENT;
-    if (o->name != NULL && strlen(o->name) > 63)
-        return core_fail(error, TEM_ERR_ARGUMENT,
-                         "the name of a language model has at most 63 bytes");
-    if (!language_text_is_plain(o->name, false) || !language_text_is_plain(o->origin, true) ||
-        !language_text_is_plain(o->license, true))
+    TRY(check_name(o->name, error));
+    if (!language_text_is_plain(o->origin, true) || !language_text_is_plain(o->license, true))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the texts of a language model have no control characters");
     if (!(o->temper == 0 || (o->temper > 0 && o->temper <= 4)))
@@ -150,4 +158,15 @@ tem_status tem_language_evaluate(const tem_language *language, const tem_model *
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model, a path and a place for the result are needed");
     return language_evaluate(language, model, path, run, evaluation, error);
+}
+
+tem_status tem_language_wrap(const tem_model *model, const tem_language_functions *functions,
+                             tem_language **language, tem_error *error) {
+    if (model == NULL || functions == NULL || language == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, functions and a place for the language model are needed");
+    if (is_for_newer(functions, error))
+        return TEM_ERR_ARGUMENT;
+    TRY(check_name(functions->name, error));
+    return own_language_make(model, functions, language, error);
 }

@@ -35,6 +35,10 @@ int tem_rng_is_private(const tem_rng *rng) {
     return rng != NULL && rng->source == RNG_SECURE;
 }
 
+uint64_t tem_rng_below(tem_rng *rng, uint64_t bound) {
+    return rng == NULL || bound == 0 ? 0 : rng_below(rng, bound);
+}
+
 void tem_rng_free(tem_rng *rng) {
     if (rng == NULL)
         return;

@@ -12,8 +12,7 @@
  * in the proof like any output weights (docs/PRIVACY.md, "Context"). That holds whatever the
  * weights are, but only if there is one set of them per position: total, weight, levels and draw
  * must speak of the same integers. Whoever draws calls `position` once per position, and never
- * again after a rejection. Every output weighs at least 1, or 0 whatever the past is: excluded
- * words weigh 0. */
+ * again after a rejection. A weight of 0 is one for every input; excluded words always weigh 0. */
 #ifndef MECH_LANGUAGE_H
 #define MECH_LANGUAGE_H
 

@@ -1002,6 +1002,8 @@ static void test_nothing_given(void **state) {
     assert_int_equal(tem_model_distance(NULL, 0, 0), UINT32_MAX);
     assert_int_equal(tem_model_is_excluded(NULL, 0), 0);
     assert_int_equal(tem_rng_is_private(NULL), 0);
+    assert_int_equal(tem_rng_below(NULL, 5), 0);
+    assert_int_equal(tem_rng_below(rng, 0), 0);
     assert_null(tem_mechanism_weights(NULL));
     assert_null(tem_mechanism_language(NULL));
     assert_true(tem_law_probability(NULL, 0) <= 0 && tem_law_distance(NULL, 0) == UINT32_MAX);
@@ -1350,6 +1352,29 @@ static tem_language *make_language(void) {
     assert_null(none);
     tem_ngram_free(g);
     return made;
+}
+
+static int no_weights(void *context, void *document, const tem_past *past, uint64_t *numbers) {
+    (void)context, (void)document, (void)past, (void)numbers;
+    return 1;
+}
+
+static void test_own_language_calls(void **state) {
+    (void)state;
+    tem_language_functions functions = {.weights = no_weights};
+    tem_language *made = NULL;
+    REFUSED(tem_language_wrap(NULL, &functions, &made, error));
+    REFUSED(tem_language_wrap(model, NULL, &made, error));
+    REFUSED(tem_language_wrap(model, &functions, NULL, error));
+    NEWER(functions, tem_language_wrap(model, &functions, &made, error));
+    assert_null(made);
+    assert_int_equal(tem_language_wrap(model, &functions, &made, NULL), TEM_OK);
+    REFUSED(tem_language_save(made, never, TEM_OVERWRITE, NULL, error));
+    REFUSED(tem_language_verify(made, NULL, error));
+    REFUSED(tem_language_trust(made, NULL, error));
+    assert_string_equal(tem_language_origin(made), "");
+    tem_language_trust_own(made);
+    tem_language_free(made);
 }
 
 static void test_language_calls(void **state) {
@@ -1878,6 +1903,7 @@ int main(void) {
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_newer_learning),
+        cmocka_unit_test(test_own_language_calls),
         cmocka_unit_test(test_language_calls),
         cmocka_unit_test(test_newer_attacks),
         cmocka_unit_test(test_newer_statistics),
