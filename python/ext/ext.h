@@ -6,7 +6,8 @@
  *  - Every call that draws, reads, builds or computes releases the GIL. The objects of tem.h are
  *    frozen once made, so any number of Python threads may share one.
  *  - An object keeps the objects it was made from alive: a mechanism and an accountant keep their
- *    model, a channel keeps its mechanism.
+ *    model, a channel keeps its mechanism. A language model of a user's own may refer to a Model,
+ *    which keeps mechanisms and jobs: so the garbage collector knows these three types.
  *  - The bridge uses only the stable ABI of CPython 3.11, so one wheel serves every later version.
  *  - No exception contains a word of a text. */
 #ifndef EXT_H
@@ -15,6 +16,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "tem_language.h"
 #include "tem_learn.h"
 
 #include <stdbool.h>
@@ -26,7 +28,7 @@ enum { EXT_GENERATORS = 64 };
  * After fork() the library keys them again. */
 typedef struct ext_state {
     PyObject *make_error; /* tem._errors.make */
-    PyTypeObject *model, *mechanism, *job, *accountant, *prior, *certificate, *channel;
+    PyTypeObject *model, *language, *mechanism, *job, *accountant, *prior, *certificate, *channel;
     tem_rng *generators[EXT_GENERATORS];
     unsigned generator_count;
 } ext_state;
@@ -35,8 +37,16 @@ typedef struct ext_model {
     PyObject_HEAD tem_model *model;
 } ext_model;
 
+/* A language model of a file, or of a user's own function. */
+typedef struct ext_language {
+    PyObject_HEAD tem_language *language;
+    PyObject *weigh; /* the function; NULL: none */
+    size_t words;    /* with `weigh`: the number of words of its model */
+} ext_language;
+
 typedef struct ext_mechanism {
     PyObject_HEAD ext_model *model;
+    ext_language *language; /* or NULL */
     tem_mechanism *mechanism;
 } ext_mechanism;
 
@@ -66,12 +76,12 @@ typedef struct ext_channel {
     tem_channel *channel;
 } ext_channel;
 
-extern PyType_Spec ext_model_spec, ext_mechanism_spec, ext_job_spec, ext_accountant_spec,
-    ext_prior_spec, ext_certificate_spec, ext_channel_spec;
+extern PyType_Spec ext_model_spec, ext_language_spec, ext_mechanism_spec, ext_job_spec,
+    ext_accountant_spec, ext_prior_spec, ext_certificate_spec, ext_channel_spec;
 
 /* Calls of the module, in tables that end with a row of NULL. */
-extern PyMethodDef ext_model_functions[], ext_mechanism_functions[], ext_account_functions[],
-    ext_report_functions[], ext_learn_functions[];
+extern PyMethodDef ext_model_functions[], ext_language_functions[], ext_mechanism_functions[],
+    ext_account_functions[], ext_report_functions[], ext_learn_functions[];
 
 ext_state *ext_state_of(PyObject *module);
 ext_state *ext_state_of_self(PyObject *self);

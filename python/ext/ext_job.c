@@ -7,7 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static int job_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((ext_job *)self)->mechanism);
+    return 0;
+}
+
 static void job_delete(PyObject *self) {
+    PyObject_GC_UnTrack(self);
     Py_XDECREF((PyObject *)((ext_job *)self)->mechanism);
     ext_delete(self);
 }
@@ -243,10 +250,14 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot slots[] = {
-    {Py_tp_new, job_new}, {Py_tp_dealloc, job_delete}, {Py_tp_methods, methods}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, job_new},
+                              {Py_tp_dealloc, job_delete},
+                              {Py_tp_traverse, job_traverse},
+                              {Py_tp_methods, methods},
+                              {0, NULL}};
 
 PyType_Spec ext_job_spec = {.name = "tem._tem.Job",
                             .basicsize = sizeof(ext_job),
-                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+                            .flags =
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
                             .slots = slots};

@@ -8,9 +8,17 @@ enum { DIGITS = 17, DECIMAL_BYTES = DIGITS + 32 };
 
 static void mechanism_delete(PyObject *self) {
     ext_mechanism *m = (ext_mechanism *)self;
-    tem_mechanism_free(m->mechanism);
+    PyObject_GC_UnTrack(self);
+    tem_mechanism_free(m->mechanism); /* before the language model that it draws with */
+    Py_XDECREF((PyObject *)m->language);
     Py_XDECREF((PyObject *)m->model);
     ext_delete(self);
+}
+
+static int mechanism_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((ext_mechanism *)self)->language);
+    return 0;
 }
 
 enum { NUMBERS_MAX = 16 };
@@ -46,32 +54,39 @@ static bool read_per_word(PyObject *given, const tem_model *model, size_t item_b
     return true;
 }
 
-static bool read_outputs(PyObject *listed, PyObject *weights, const tem_model *model,
-                         tem_mechanism_options *options) {
-    const void *bytes = NULL, *numbers = NULL;
+static bool read_outputs(PyObject *listed, PyObject *weights, PyObject *never,
+                         const tem_model *model, tem_mechanism_options *options) {
+    const void *bytes = NULL, *numbers = NULL, *left_out = NULL;
     const bool done =
         read_per_word(listed, model, 1, "the list needs one byte for each word of the model",
                       &bytes) &&
         read_per_word(weights, model, sizeof *options->weights,
-                      "weights: expected a whole number for each of model.words", &numbers);
+                      "weights: expected a whole number for each of model.words", &numbers) &&
+        read_per_word(never, model, 1, "never: expected one byte for each word of the model",
+                      &left_out);
     options->listed = bytes;
+    options->never = left_out;
     options->weights = numbers; /* CPython aligns the content of a bytes object to 8 bytes */
     return done;
 }
 
 /* make_mechanism(model, mechanism, epsilon, beta, gamma, certificate or None, ((name, value), ...),
- * listed or None, weights or None, allow_no_guarantee); 0 means not given */
+ * listed or None, weights or None, allow_no_guarantee, language model or None, words that are never
+ * released or None); 0 means not given */
 static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
     ext_model *model = NULL;
     PyObject *certificate = NULL, *given = NULL, *listed = NULL, *weights = NULL;
+    PyObject *language = NULL, *never = NULL;
     tem_parameter_value numbers[NUMBERS_MAX + 1];
     tem_mechanism_options options = {.numbers = numbers};
     tem_error error;
-    if (!PyArg_ParseTuple(args, "O!sdddOO!OOp", state->model, &model, &options.mechanism,
+    if (!PyArg_ParseTuple(args, "O!sdddOO!OOpOO", state->model, &model, &options.mechanism,
                           &options.epsilon, &options.beta, &options.gamma, &certificate,
-                          &PyTuple_Type, &given, &listed, &weights, &options.allow_no_guarantee) ||
-        !read_numbers(given, numbers) || !read_outputs(listed, weights, model->model, &options))
+                          &PyTuple_Type, &given, &listed, &weights, &options.allow_no_guarantee,
+                          &language, &never) ||
+        !read_numbers(given, numbers) ||
+        !read_outputs(listed, weights, never, model->model, &options))
         return NULL;
     if (Py_TYPE(certificate) == state->certificate)
         options.certificate = ((ext_certificate *)certificate)->certificate;
@@ -79,6 +94,10 @@ static PyObject *make_mechanism(PyObject *module, PyObject *args) {
     if (made == NULL)
         return NULL;
     made->model = (ext_model *)Py_NewRef((PyObject *)model);
+    if (Py_TYPE(language) == state->language) {
+        made->language = (ext_language *)Py_NewRef(language);
+        options.language = made->language->language;
+    }
     PyThreadState *thread = PyEval_SaveThread();
     const tem_status status =
         tem_mechanism_create(model->model, &options, &made->mechanism, &error);
@@ -135,7 +154,7 @@ PyMethodDef ext_mechanism_functions[] = {
     {"mechanisms", mechanisms, METH_NOARGS, "mechanisms()"},
     {"make_mechanism", make_mechanism, METH_VARARGS,
      "make_mechanism(model, mechanism, epsilon, beta, gamma, certificate, numbers, listed, "
-     "weights, allow_no_guarantee)"},
+     "weights, allow_no_guarantee, language, never)"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -216,16 +235,66 @@ static PyObject *describe_law(const ext_state *state, const tem_law *law, uint32
                          tem_law_support(law), "entropy", tem_law_entropy(law));
 }
 
-/* law(number or -1, top): the outputs of a word and their probabilities. -1: an unknown word */
+typedef struct likely_word {
+    double probability;
+    uint32_t id;
+} likely_word;
+
+/* The likelier word first; of equally likely ones the one that comes first in the model. */
+static int compare_likely(const void *a, const void *b) {
+    const likely_word *x = a, *y = b;
+    if (x->probability > y->probability || x->probability < y->probability)
+        return x->probability < y->probability ? 1 : -1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* The `top` likeliest outputs, for a law in a context. */
+static tem_status find_likeliest(const tem_law *law, uint32_t words, uint32_t *likeliest,
+                                 uint32_t top, tem_error *error) {
+    likely_word *all = malloc((words + (size_t)1) * sizeof *all);
+    if (all == NULL) {
+        *error = (tem_error){.status = TEM_ERR_MEMORY, .message = "not enough memory"};
+        return TEM_ERR_MEMORY;
+    }
+    for (uint32_t id = 0; id < words; id++)
+        all[id] = (likely_word){tem_law_probability(law, id), id};
+    qsort(all, words, sizeof *all, compare_likely);
+    for (uint32_t i = 0; i < top; i++)
+        likeliest[i] = all[i].id;
+    free(all);
+    return TEM_OK;
+}
+
+/* The ids of a bytes object of 32-bit numbers; none for None. False with an exception. */
+static bool read_after(PyObject *after, const uint32_t **ids, size_t *count) {
+    *ids = NULL;
+    *count = 0;
+    if (after == Py_None)
+        return true;
+    if (!PyBytes_Check(after) || (size_t)PyBytes_Size(after) % sizeof **ids != 0) {
+        PyErr_SetString(PyExc_ValueError, "after: expected ids of 4 bytes each");
+        return false;
+    }
+    *ids = (const uint32_t *)(const void *)PyBytes_AsString(after);
+    *count = (size_t)PyBytes_Size(after) / sizeof **ids;
+    return true;
+}
+
+/* law(number or -1, top, ids before as bytes, or None): the outputs of a word and their
+ * probabilities. -1: an unknown word. None: the law of a mechanism without a language model */
 static PyObject *law_of(PyObject *self, PyObject *args) {
     const ext_mechanism *m = (ext_mechanism *)self;
     const ext_state *state = ext_state_of_self(self);
     long long number = 0;
     unsigned top = 0;
+    PyObject *after = NULL;
+    const uint32_t *past = NULL;
+    size_t past_count = 0;
     tem_law *law = NULL;
     tem_model_info info;
     tem_error error;
-    if (!PyArg_ParseTuple(args, "LI", &number, &top))
+    if (!PyArg_ParseTuple(args, "LIO", &number, &top, &after) ||
+        !read_after(after, &past, &past_count))
         return NULL;
     const uint32_t word = number < 0 || number > UINT32_MAX ? TEM_NO_WORD : (uint32_t)number;
     tem_model_get_info(m->model->model, &info);
@@ -238,9 +307,12 @@ static PyObject *law_of(PyObject *self, PyObject *args) {
     tem_mechanism_get_info(m->mechanism, &drawn);
     const unsigned most = drawn.properties->law_digits;
     const unsigned digits = most > 0 && most < DIGITS ? most : DIGITS;
-    tem_status status = tem_law_create(m->mechanism, word, digits, &law, &error);
+    tem_status status = after == Py_None ? tem_law_create(m->mechanism, word, digits, &law, &error)
+                                         : tem_law_create_after(m->mechanism, past, past_count,
+                                                                word, digits, &law, &error);
     if (status == TEM_OK)
-        status = tem_law_nearest(law, nearest, top, &error);
+        status = after == Py_None ? tem_law_nearest(law, nearest, top, &error)
+                                  : find_likeliest(law, info.words, nearest, top, &error);
     PyEval_RestoreThread(thread);
     PyObject *result =
         status == TEM_OK ? describe_law(state, law, word, nearest, top) : ext_fail(state, &error);
@@ -253,15 +325,18 @@ static PyMethodDef methods[] = {
     {"info", mechanism_info, METH_NOARGS, "info()"},
     {"self_median", self_median, METH_NOARGS, "self_median()"},
     {"self_quantile", self_quantile, METH_NOARGS, "self_quantile()"},
-    {"law", law_of, METH_VARARGS, "law(number, top)"},
+    {"law", law_of, METH_VARARGS, "law(number, top, after)"},
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot slots[] = {
-    {Py_tp_dealloc, mechanism_delete}, {Py_tp_methods, methods}, {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, mechanism_delete},
+                              {Py_tp_traverse, mechanism_traverse},
+                              {Py_tp_methods, methods},
+                              {0, NULL}};
 
 PyType_Spec ext_mechanism_spec = {.name = "tem._tem.Mechanism",
                                   .basicsize = sizeof(ext_mechanism),
-                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                  .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                           Py_TPFLAGS_DISALLOW_INSTANTIATION |
                                            Py_TPFLAGS_IMMUTABLETYPE,
                                   .slots = slots};

@@ -136,6 +136,7 @@ static int add_names(PyObject *module) {
 static int execute(PyObject *module) {
     ext_state *state = ext_state_of(module);
     if (add_names(module) != 0 || add_type(module, &ext_model_spec, &state->model) != 0 ||
+        add_type(module, &ext_language_spec, &state->language) != 0 ||
         add_type(module, &ext_mechanism_spec, &state->mechanism) != 0 ||
         add_type(module, &ext_job_spec, &state->job) != 0 ||
         add_type(module, &ext_accountant_spec, &state->accountant) != 0 ||
@@ -143,6 +144,7 @@ static int execute(PyObject *module) {
         add_type(module, &ext_certificate_spec, &state->certificate) != 0 ||
         add_type(module, &ext_channel_spec, &state->channel) != 0 ||
         PyModule_AddFunctions(module, ext_model_functions) != 0 ||
+        PyModule_AddFunctions(module, ext_language_functions) != 0 ||
         PyModule_AddFunctions(module, ext_mechanism_functions) != 0 ||
         PyModule_AddFunctions(module, ext_report_functions) != 0 ||
         PyModule_AddFunctions(module, ext_learn_functions) != 0)
@@ -154,6 +156,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg) {
     ext_state *state = ext_state_of(module);
     Py_VISIT(state->make_error);
     Py_VISIT(state->model);
+    Py_VISIT(state->language);
     Py_VISIT(state->mechanism);
     Py_VISIT(state->job);
     Py_VISIT(state->accountant);
@@ -167,6 +170,7 @@ static int clear(PyObject *module) {
     ext_state *state = ext_state_of(module);
     Py_CLEAR(state->make_error);
     Py_CLEAR(state->model);
+    Py_CLEAR(state->language);
     Py_CLEAR(state->mechanism);
     Py_CLEAR(state->job);
     Py_CLEAR(state->accountant);

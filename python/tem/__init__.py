@@ -20,6 +20,7 @@ from ._errors import (ArgumentError, BudgetError, CancelledError, CertificateErr
                       RoundingWarning, TrustWarning, UnsupportedError, UntrustedError,
                       UtilityWarning, VersionError)
 from ._estimate import estimate
+from ._language import Evaluation, LanguageModel, Weigher
 from ._mechanisms import Mechanism, Parameter, mechanisms
 from ._model import Model, Words
 from ._options import Options
@@ -29,12 +30,12 @@ from ._tem import version as __version__
 
 __all__ = ["ArgumentError", "Audit", "BudgetError", "Calibration", "CancelledError",
            "CertificateError", "Choice", "Cost", "DamagedError", "DocumentDistance", "Entry",
-           "Error", "ExistsError", "Explanation", "FileError", "FormatError", "Mechanism",
-           "MetricError", "Model", "NotFoundError", "NotPrivateWarning", "Options",
-           "OutOfMemoryError", "Pair", "Paper", "Parameter", "Point", "PrivacyWarning",
-           "RangeError", "Report", "RoundingWarning", "Summary", "Tail", "TrustWarning",
-           "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError", "Words",
-           "__version__", "estimate", "mechanisms"]
+           "Error", "Evaluation", "ExistsError", "Explanation", "FileError", "FormatError",
+           "LanguageModel", "Mechanism", "MetricError", "Model", "NotFoundError",
+           "NotPrivateWarning", "Options", "OutOfMemoryError", "Pair", "Paper", "Parameter",
+           "Point", "PrivacyWarning", "RangeError", "Report", "RoundingWarning", "Summary", "Tail",
+           "TrustWarning", "UnsupportedError", "UntrustedError", "UtilityWarning", "VersionError",
+           "Weigher", "Words", "__version__", "estimate", "mechanisms"]
 
 if not TYPE_CHECKING:  # type checkers know what the module has
     def __getattr__(name):

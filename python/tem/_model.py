@@ -17,10 +17,11 @@ from ._containers import unpack
 from ._errors import (CertificateError, DamagedError, FileError, FormatError, NotFoundError,
                       NotPrivateWarning, PrivacyWarning, RoundingWarning, TrustWarning,
                       UntrustedError, UtilityWarning, VersionError, make)
+from ._language import Language, Own, as_key, handle_of
 from ._options import (ALL, ID_KEYWORDS, NO_EPSILON, POLICIES, TOKEN_KEYWORDS, TOKEN_LIST_KEYWORDS,
                        IdKeywords, Keywords, Metric, Path, Progress, Space, TokenKeywords,
                        TokenListKeywords, Weights, WeightsKind, check, check_types, explained,
-                       law_and_text, read_weights)
+                       law_and_text, read_never, read_weights)
 from ._results import (Audit, Calibration, Choice, DocumentDistance, Entry, Explanation, Pair,
                        Paper, Point, Report, Summary, Tail)
 
@@ -101,6 +102,12 @@ def _order(text: str | None) -> tuple[int, int, int] | None:
 
 def _threads(threads: int | None) -> int:
     return _count("threads", threads)
+
+
+def _workers(options: Mapping[str, Any]) -> int:
+    """The threads to draw on. An object of the user's own is asked on the caller's thread alone."""
+    threads = _threads(options.get("threads"))
+    return 1 if isinstance(as_key(options.get("language_model")), Own) else threads
 
 
 def _takes_certificate(mechanism: str) -> bool:
@@ -653,13 +660,13 @@ class Model:
                        f"it, or {advice}", path) from None
         return found
 
-    def _marks(self, words: Collection[str] | None) -> bytes | None:
+    def _marks(self, words: Collection[str] | None, name: str = "listed") -> bytes | None:
         """A byte for each word of the model: 1 if it is in the list. A word is folded as text is.
         Words that the model does not have are left out, with a warning that counts them."""
         if words is None:
             return None
         if isinstance(words, str):
-            raise make("argument", "listed: give a list of words, not one text")
+            raise make("argument", f"{name}: give a list of words, not one text")
         marks, missing = bytearray(len(self)), 0
         for word in words:
             pieces, number = self._handle.first_piece(word)
@@ -669,7 +676,7 @@ class Model:
             else:
                 marks[found] = 1
         if missing:
-            warnings.warn(f"listed: {missing} of {len(words)} are not one word of the model, and "
+            warnings.warn(f"{name}: {missing} of {len(words)} are not one word of the model, and "
                           "are left out", UserWarning, 5)
         return bytes(marks)
 
@@ -678,10 +685,13 @@ class Model:
                    numbers: Mapping[str, float] | tuple[tuple[str, float], ...] | None = None,
                    listed: Collection[str] | None = None, allow_no_guarantee: bool = False,
                    calibrated: bool = False,
-                   weights: str | bytes | None = None) -> _tem.Mechanism:
+                   weights: str | bytes | None = None, language_model: Any = None,
+                   never: Collection[str] | None = None) -> _tem.Mechanism:
+        """weights, language_model and never as `law_and_text` has them."""
         own = tuple(sorted(dict(numbers or ()).items()))
-        marks = self._marks(listed)
-        key = (epsilon, beta, gamma, mechanism, own, marks, allow_no_guarantee, calibrated, weights)
+        marks, left_out = self._marks(listed), self._marks(never, "never")
+        key = (epsilon, beta, gamma, mechanism, own, marks, allow_no_guarantee, calibrated, weights,
+               language_model, left_out)
         made = self._mechanisms.get(key)
         if made is None:
             check_types({"epsilon": epsilon, "beta": beta, "gamma": gamma, "mechanism": mechanism})
@@ -689,10 +699,14 @@ class Model:
             if calibrated and not _takes_certificate(mechanism):
                 raise make("argument",
                            f"calibrated: the mechanism {mechanism} takes no certificate")
+            if calibrated and language_model is not None:
+                raise make("argument", "calibrated: a certificate is for draws without a language "
+                           "model: leave out one of the two")
             kind, outputs = _kind_and_outputs(weights, calibrated)
             certificate = self._find_certificate(*given, kind) if calibrated else None
             made = _tem.make_mechanism(self._handle, mechanism, *given, certificate, own, marks,
-                                       outputs, allow_no_guarantee)
+                                       outputs, allow_no_guarantee,
+                                       handle_of(language_model, self), left_out)
             if len(self._mechanisms) >= MECHANISMS_KEPT:
                 self._forget()
             self._mechanisms[key] = made
@@ -800,7 +814,7 @@ class Model:
         seed = self._seed(job, options, stacklevel=5)
         values, rebuild = unpack(texts)
         private, counts, balance, foreign = job.texts(
-            values, _threads(options.get("threads")), seed, options.get("progress"), charged)
+            values, _workers(options), seed, options.get("progress"), charged)
         if foreign:
             self._warn_foreign()
         return rebuild(private), counts, balance
@@ -837,7 +851,7 @@ class Model:
         how = law_and_text(epsilon, {**options, "punctuation": "word"})
         job = self._jobs.get(how) or self._make_job(how, stacklevel=5)
         return _tokens.Drawing(
-            job, self._seed(job, options, stacklevel=5), _threads(options.get("threads")),
+            job, self._seed(job, options, stacklevel=5), _workers(options),
             options.get("progress"), _charged(options, documents), options.get("oov", "uniform"),
             options.get("missing", "empty"))
 
@@ -922,17 +936,28 @@ class Model:
                 gamma: float | None = None, mechanism: str = "tem",
                 numbers: Mapping[str, float] | None = None,
                 listed: Collection[str] | None = None, calibrated: bool = False,
-                weights: Weights | None = None, top: int = 10) -> Explanation:
+                weights: Weights | None = None, language_model: Language | None = None,
+                never: Collection[str] | None = None, after: Iterable[str] | None = None,
+                top: int = 10) -> Explanation:
         """The possible outputs of a word and their probabilities: the `top` nearest, and all
         others. word: a word, or its number in the model. The other keywords are those of
-        `privatize`."""
+        `privatize`.
+
+        after: with a language model, the words that the document shows before, in order; None for
+        the beginning of a document. `entries` are then the `top` likeliest outputs.
+        """
         shown = min(_count("top", top), len(self))
         drawn = self._mechanism(epsilon, beta, gamma, mechanism, numbers, listed, True, calibrated,
-                                read_weights(weights))
+                                read_weights(weights), as_key(language_model), read_never(never))
+        if isinstance(after, str):
+            raise make("argument", "after: give a list of words, not one text")
+        shown_before = None if after is None and language_model is None else [
+            self._number(word) for word in after or ()]
         number = self._looked_up(word)
         known = -1 if number is None else number
-        law, info = drawn.law(known, shown), drawn.info()
-        paper = self._mechanism(epsilon, beta, gamma).law(known, 1) if calibrated else None
+        before = None if shown_before is None else array.array("I", shown_before).tobytes()
+        law, info = drawn.law(known, shown, before), drawn.info()
+        paper = self._mechanism(epsilon, beta, gamma).law(known, 1, None) if calibrated else None
         entries = [Entry(self._handle.word(i), distance, p) for i, distance, p in law["entries"]]
         return Explanation(
             word=str(word) if number is None else self._handle.word(number),
@@ -941,7 +966,8 @@ class Model:
             bound=info["bound"], entries=entries, tail=Tail(len(self) - len(entries), law["tail"]),
             self_probability=law["self"], support=law["support"], entropy=law["entropy"],
             certificate=info["certificate"] or None,
-            paper=None if paper is None else Paper(paper["self"], paper["support"]))
+            paper=None if paper is None else Paper(paper["self"], paper["support"]),
+            after=None if shown_before is None else list(map(self._handle.word, shown_before)))
 
     def channel(self, epsilon: float, *, beta: float | None = None, gamma: float | None = None,
                 mechanism: str = "tem", calibrated: bool = False,

@@ -16,6 +16,7 @@ from typing import (Annotated, Any, Literal, NamedTuple, Required, SupportsIndex
 
 from . import _ledger
 from ._errors import make
+from ._language import Language, as_key
 
 Progress = Callable[[str, int, int], object]
 Path = str | os.PathLike[str]
@@ -68,6 +69,13 @@ class Law(TypedDict, total=False):
         "for each of `model.words`, made from public data. The guarantee does not depend on them. "
         'With `calibrated`: the kind of the certificate, "balanced", "equal" or "tuned"; None for '
         "the first of these that exists")]
+    language_model: Annotated[Language | None, Option(
+        None, "a public language model, which weighs the words by those that the document shows "
+        "before, so that the output reads like text: a path, a tem.LanguageModel, or an object "
+        "with a method weights(past_ids), which is asked on one thread. The guarantee does not "
+        "depend on it. Not with `calibrated` or `weights`")]
+    never: Annotated[Collection[str] | None, Option(
+        None, "words that are never released; they must be public")]
 
 
 class Words(Law, total=False):
@@ -186,18 +194,28 @@ def read_weights(given: Weights | None) -> str | bytes | None:
                    "of model.words") from None
 
 
+def read_never(given: Collection[str] | None) -> tuple[str, ...] | None:
+    """The words that are never released, as a key."""
+    if isinstance(given, str):
+        raise make("argument", "never: give a list of words, not one text")
+    return None if given is None else tuple(given)
+
+
 def law_and_text(epsilon: float, given: Mapping[str, Any]) -> tuple[Any, ...]:
     """The values that decide about the words: epsilon and the policies, in their order. All of them
-    can be part of a key: `numbers` is a tuple of pairs, `listed` a tuple, `weights` bytes."""
+    can be part of a key: `numbers` is a tuple of pairs, `listed` and `never` are tuples, `weights`
+    bytes, `language_model` as `as_key` has it."""
     if not _CONTAINERS.isdisjoint(given):
         numbers, listed = given.get("numbers"), given.get("listed")
         given = {**given, "numbers": None if numbers is None else tuple(sorted(numbers.items())),
                  "listed": None if listed is None else tuple(listed),
-                 "weights": read_weights(given.get("weights"))}
+                 "weights": read_weights(given.get("weights")),
+                 "language_model": as_key(given.get("language_model")),
+                 "never": read_never(given.get("never"))}
     return (epsilon, *[given.get(name, DEFAULTS[name]) for name in POLICIES])
 
 
-_CONTAINERS = frozenset(("numbers", "listed", "weights"))
+_CONTAINERS = frozenset(("numbers", "listed", "weights", "language_model", "never"))
 _RENAMED = {"unknown": "oov"}
 
 

@@ -251,6 +251,8 @@ class Explanation(Result):
     `bound` is the most that an output tells any two inputs apart. `s`, `gamma` and `bound` are None
     for a mechanism that has none.
     `paper`, for a calibrated mechanism: these two values without the certificate.
+    `after`, for a mechanism with a language model: the words before, in whose context the law is;
+    `entries` are then the likeliest words.
     """
 
     word: str
@@ -267,6 +269,7 @@ class Explanation(Result):
     entropy: float
     certificate: str | None
     paper: Paper | None
+    after: list[str] | None = None
 
     _SHOWN = ("word", "mechanism", "epsilon", "self_probability", "support", "certificate")
 
@@ -289,8 +292,14 @@ class Explanation(Result):
             f"{self.paper.self_probability:.6f} and S_w = {self.paper.support:.1f}: "
             "this is a tighter proof, and less noise.")
 
+    def _place(self) -> str:
+        if self.after is None:
+            return ""
+        return (f" after {' '.join(map(_shown, self.after))!r}" if self.after
+                else " at the beginning")
+
     def __str__(self) -> str:
-        lines = [f"{_shown(self.word) if self.known else 'an unknown word'} under "
+        lines = [f"{_shown(self.word) if self.known else 'an unknown word'}{self._place()} under "
                  f"{'calibrated ' if self.certificate else ''}{self.mechanism}, epsilon "
                  f"{self.epsilon:g}{self._exponent()}", "",
                  " distance  probability"]
