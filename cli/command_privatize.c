@@ -158,8 +158,9 @@ static int check_order(privatize_request *r) {
         return talk_usage("privatize",
                           "%s needs --punctuation drop or word: keep shows where sentences end",
                           option);
-    if (r->counts && r->job.text.style == TEM_STYLE_SENTENCE)
-        return talk_usage("privatize", "--counts cannot go with --style sentence");
+    if (r->counts && r->job.text.style != 0 && r->job.text.style != TEM_STYLE_WORDS)
+        return talk_usage("privatize", "--counts cannot go with --style %s",
+                          tem_style_name(r->job.text.style));
     r->job.text.order = r->shuffle ? TEM_ORDER_SHUFFLED : TEM_ORDER_COUNTS;
     return EXIT_DONE;
 }
@@ -527,8 +528,8 @@ int command_privatize(int argc, char *const *argv) {
          "whichever the fields of the header need)",
          0, 0},
         {"style", 0, OPTION_TEXT, &r.style_name, "S",
-         "words (default), or sentence: a capital at the beginning, I, and a full\n"
-         "stop at the end, which tell nothing about the text",
+         "words; joined (default with a language model): don't for do n't; or sentence:\n"
+         "joined, with a capital, I and a full stop; they tell nothing about the text",
          0, 0},
         {"missing", 0, OPTION_TEXT, &r.missing_name, "POLICY",
          "jsonl: what null becomes: empty (default: \"\") or keep (stays null)", 0, 0},

@@ -15,8 +15,8 @@ _tem() {
         --oov) words="uniform drop mask keep-unsafe" ;;
         --punctuation) words="drop keep word" ;;
         --missing) words="empty keep" ;;
-        --style) words="words sentence" ;;
         --language-model) words="none english $(compgen -f -- "$current")" ;;
+        --style) words="words joined sentence" ;;
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;
         --mechanisms) words="original equal balanced tuned $("${COMP_WORDS[0]}" mechanisms 2>/dev/null | sed -n 's/^\([a-z0-9-]*\): .*/\1/p')" ;;

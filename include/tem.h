@@ -887,14 +887,20 @@ typedef enum tem_order {
                              * thread */
 } tem_order;
 
-/* How tem writes the drawn words of a document. Both are functions of the drawn words, so they tell
- * nothing about the text. */
+/* How tem writes the drawn words of a document. All are functions of the drawn words, so they tell
+ * nothing about the text. Readers of released text find the same words, whatever the style is. */
 typedef enum tem_style {
-    TEM_STYLE_WORDS = 1,   /* the default: the words as the vocabulary has them, with spaces */
-    TEM_STYLE_SENTENCE = 2 /* a capital at the beginning, "I" for the word "i", and a full stop at
-                            * the end of each line that has words. Readers of released text fold
-                            * these back. Not with TEM_ORDER_COUNTS or TEM_PUNCTUATION_KEEP:
-                            * TEM_ERR_ARGUMENT */
+    TEM_STYLE_WORDS = 1,    /* the words as the vocabulary has them, with spaces; the default
+                             * without a language model */
+    TEM_STYLE_SENTENCE = 2, /* joined words, a capital at the beginning, "I" for the word "i", and a
+                             * full stop at the end of each line that has words. Not with
+                             * TEM_PUNCTUATION_KEEP: TEM_ERR_ARGUMENT */
+    TEM_STYLE_JOINED = 3    /* words and the endings of English contractions and genitives after
+                             * them come together: "do n't" and "don t" become "don't", "it s"
+                             * becomes "it's", but only where reading the result gives the same
+                             * words again. The default with a language model. It is not for
+                             * TEM_ORDER_COUNTS, and neither is TEM_STYLE_SENTENCE:
+                             * TEM_ERR_ARGUMENT */
 } tem_style;
 
 /* A field of 0 means the default. */
@@ -922,8 +928,8 @@ TEM_API tem_status tem_punctuation_parse(const char *name, tem_punctuation *punc
 TEM_API const char *tem_order_name(tem_order order);
 TEM_API tem_status tem_order_parse(const char *name, tem_order *order, tem_error *error);
 
-/* The name of a style: "words" or "sentence"; "unknown" for an invalid value. And the style of a
- * name: TEM_ERR_ARGUMENT for other names. */
+/* The name of a style: "words", "sentence" or "joined"; "unknown" for an invalid value. And the
+ * style of a name: TEM_ERR_ARGUMENT for other names. */
 TEM_API const char *tem_style_name(tem_style style);
 TEM_API tem_status tem_style_parse(const char *name, tem_style *style, tem_error *error);
 

@@ -28,14 +28,14 @@ static PyObject *job_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     tem_missing missing = 0;
     tem_error error;
     (void)names;
-    if (!PyArg_ParseTuple(args, "O!ssppsss", state->mechanism, &mechanism, &oov, &punctuation,
+    if (!PyArg_ParseTuple(args, "O!ssppssz", state->mechanism, &mechanism, &oov, &punctuation,
                           &options.strip_tags, &options.keep_lines, &missing_name, &order, &style))
         return NULL;
     if (tem_oov_parse(oov, &options.oov, &error) != TEM_OK ||
         tem_punctuation_parse(punctuation, &options.punctuation, &error) != TEM_OK ||
         tem_missing_parse(missing_name, &missing, &error) != TEM_OK ||
         tem_order_parse(order, &options.order, &error) != TEM_OK ||
-        tem_style_parse(style, &options.style, &error) != TEM_OK)
+        (style != NULL && tem_style_parse(style, &options.style, &error) != TEM_OK))
         return ext_fail(state, &error);
     ext_job *made = ext_new(type);
     if (made == NULL)

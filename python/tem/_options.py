@@ -27,7 +27,7 @@ Oov = Literal["uniform", "drop", "mask", "keep-unsafe"]
 Punctuation = Literal["drop", "keep", "word"]
 Missing = Literal["empty", "keep"]
 Order = Literal["kept", "shuffled", "counts"]
-Style = Literal["words", "sentence"]
+Style = Literal["words", "joined", "sentence"]
 WeightsKind = Literal["equal", "balanced", "tuned"]
 Metric = Literal["euclidean", "angular", "l1", "linf", "hyperbolic", "matrix"]
 Space = Literal["raw", "sphere"]
@@ -101,9 +101,11 @@ class Policies(Words, total=False):
         "kept", 'words come out in the order of the text ("kept"), in a random one ("shuffled"), '
         'or as a JSON object of counts ("counts"); without their order, texts are protected as '
         "bags of words (docs/BAGS.md)")]
-    style: Annotated[Style, Option(
-        "words", 'the drawn words as they are ("words"), or with a capital at the beginning and a '
-        'full stop at the end ("sentence"), which tells nothing about the text')]
+    style: Annotated[Style | None, Option(
+        None, 'the drawn words as they are ("words"), with pieces such as "don" and "t" joined '
+        'again ("joined"), or also with a capital at the beginning and a full stop at the end '
+        '("sentence"): nothing of it tells about the text; None for "joined" with a language '
+        'model, and "words" without')]
 
 
 class Runs(TypedDict, total=False):

@@ -31,7 +31,8 @@ def test_the_old_name_of_oov(small):
 @pytest.mark.parametrize("name", ["oov", "punctuation", "missing", "order", "style"])
 def test_policies_are_those_of_the_library(small, name):
     """Each name of the type is a policy of the library, and the library refuses all others."""
-    names = typing.get_args(_options.ALL[name][0])
+    policies = _options.Style if name == "style" else _options.ALL[name][0]
+    names = typing.get_args(policies)
     for policy in names:
         values = {"oov": "uniform", "punctuation": "drop", "missing": "empty", "order": "kept",
                   "style": "words", name: policy}

@@ -216,12 +216,12 @@ const char *tem_style_name(tem_style style) {
 }
 
 tem_status tem_style_parse(const char *name, tem_style *style, tem_error *error) {
-    for (int i = TEM_STYLE_WORDS; name != NULL && style != NULL && i <= TEM_STYLE_SENTENCE; i++)
+    for (int i = TEM_STYLE_WORDS; name != NULL && style != NULL && i <= TEM_STYLE_JOINED; i++)
         if (strcmp(policy_style_name((tem_style)i), name) == 0) {
             *style = (tem_style)i;
             return TEM_OK;
         }
-    return core_fail(error, TEM_ERR_ARGUMENT, "the style is words or sentence");
+    return core_fail(error, TEM_ERR_ARGUMENT, "the style is words, joined or sentence");
 }
 
 const char *tem_missing_name(tem_missing missing) {

@@ -4,6 +4,7 @@
 #include "core/status.h"
 #include "core/threads.h"
 #include "text/compose.h"
+#include "text/join.h"
 #include "text/sentence.h"
 #include "text/tags.h"
 
@@ -34,7 +35,16 @@ const char *policy_order_name(tem_order order) {
 }
 
 const char *policy_style_name(tem_style style) {
-    return style == TEM_STYLE_WORDS ? "words" : style == TEM_STYLE_SENTENCE ? "sentence" : NULL;
+    static const char *const names[] = {[TEM_STYLE_WORDS] = "words",
+                                        [TEM_STYLE_SENTENCE] = "sentence",
+                                        [TEM_STYLE_JOINED] = "joined"};
+    return style >= TEM_STYLE_WORDS && style <= TEM_STYLE_JOINED ? names[style] : NULL;
+}
+
+tem_style policy_style_of(const tem_mechanism *mechanism, tem_style style) {
+    const tem_style usual =
+        mechanism->context.language != NULL ? TEM_STYLE_JOINED : TEM_STYLE_WORDS;
+    return style != 0 ? style : usual;
 }
 
 const char *policy_missing_name(tem_missing missing) {
@@ -95,8 +105,8 @@ static tem_status check_order(const tem_mechanism *mechanism, const tem_text_opt
 static tem_status check_style(const tem_text_options *options, tem_error *error) {
     if (policy_style_name(options->style) == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "no such style of output");
-    if (options->style == TEM_STYLE_SENTENCE && options->order == TEM_ORDER_COUNTS)
-        return core_fail(error, TEM_ERR_ARGUMENT, "counts are no sentences");
+    if (options->style != TEM_STYLE_WORDS && options->order == TEM_ORDER_COUNTS)
+        return core_fail(error, TEM_ERR_ARGUMENT, "counts have no style: they are no sentences");
     if (options->style == TEM_STYLE_SENTENCE && options->punctuation == TEM_PUNCTUATION_KEEP)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "sentences have a full stop of their own: the policy for punctuation must "
@@ -115,8 +125,7 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
         r->options.punctuation = TEM_PUNCTUATION_DROP;
     if (r->options.order == 0)
         r->options.order = TEM_ORDER_KEPT;
-    if (r->options.style == 0)
-        r->options.style = TEM_STYLE_WORDS;
+    r->options.style = policy_style_of(mechanism, r->options.style);
     if (r->options.oov < TEM_OOV_UNIFORM || r->options.oov > TEM_OOV_KEEP_UNSAFE ||
         r->options.punctuation < TEM_PUNCTUATION_DROP ||
         r->options.punctuation > TEM_PUNCTUATION_WORD)
@@ -127,11 +136,13 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
     TRY(drawing_init(&r->drawing, mechanism, error));
     r->order = (word_order){.kind = r->options.order, .words = &mechanism->model->words};
     text_pieces_init(&r->pieces, replacer_find, &mechanism->model->words);
+    text_pieces_init(&r->reader, replacer_find, &mechanism->model->words);
     return TEM_OK;
 }
 
 void replacer_free(replacer *r) {
     text_pieces_free(&r->pieces);
+    text_pieces_free(&r->reader);
     drawing_free(&r->drawing);
     core_buffer_free(&r->stripped);
     core_buffer_free(&r->drawn);
@@ -296,7 +307,10 @@ static tem_status replace_window(replacer *r, tem_error *error) {
 /* Writes a line of output, from `start` on, in the style of the options.
  * PRIVACY: post-processing, a function of the output alone: of the drawn words and their number. */
 static tem_status style_line(replacer *r, size_t start, tem_error *error) {
-    if (r->options.style != TEM_STYLE_SENTENCE || r->out->size == start)
+    if (r->options.style == TEM_STYLE_WORDS || r->out->size == start)
+        return TEM_OK;
+    TRY(join_words(&r->reader, r->out, start, error));
+    if (r->options.style != TEM_STYLE_SENTENCE)
         return TEM_OK;
     return sentence_write(r->out, start) ? TEM_OK : core_fail_memory(error);
 }

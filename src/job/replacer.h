@@ -29,6 +29,7 @@ typedef struct replacer {
     const tem_run *run;       /* of this thread; its callback is asked within a document; or NULL */
     size_t unasked;           /* bytes handled since the callback was last asked */
     text_pieces pieces;
+    text_pieces reader; /* cuts output, to see what reads back */
     text_drawing drawing;
     core_buffer stripped; /* a document in NFC, without its tags */
     core_buffer drawn;    /* uint32_t: words to draw for, then the words drawn */
@@ -49,6 +50,9 @@ const char *policy_punctuation_name(tem_punctuation punctuation);
 const char *policy_order_name(tem_order order);
 const char *policy_missing_name(tem_missing missing);
 const char *policy_style_name(tem_style style);
+
+/* The style of a run: 0 stands for joined words with a language model, and for words without. */
+tem_style policy_style_of(const tem_mechanism *mechanism, tem_style style);
 
 /* total += added */
 void counts_add(tem_counts *total, const tem_counts *added);

@@ -40,7 +40,7 @@ static uint64_t released_unseen(const tem_job *job, const tem_counts *counts) {
            (job->text.punctuation == TEM_PUNCTUATION_KEEP ? counts->punctuation : 0);
 }
 
-static void set_policies(report *r, const tem_job *job) {
+static void set_policies(report *r, const tem_mechanism *mechanism, const tem_job *job) {
     const tem_text_options *text = &job->text;
     set_name(r, RUN_OOV, policy_oov_name(text->oov != 0 ? text->oov : TEM_OOV_UNIFORM));
     set_name(
@@ -50,7 +50,7 @@ static void set_policies(report *r, const tem_job *job) {
              policy_missing_name(job->missing != 0 ? job->missing : TEM_MISSING_EMPTY));
     set_flag(r, RUN_KEEP_LINES, text->keep_lines != 0);
     set_name(r, RUN_ORDER, policy_order_name(text->order != 0 ? text->order : TEM_ORDER_KEPT));
-    set_name(r, RUN_STYLE, policy_style_name(text->style != 0 ? text->style : TEM_STYLE_WORDS));
+    set_name(r, RUN_STYLE, policy_style_name(policy_style_of(mechanism, text->style)));
     set_flag(r, RUN_DRY_RUN, job->dry_run != 0);
     const record_format *format = format_find(job->format);
     set_name(r, RUN_FORMAT, format != NULL ? format->name : NULL);
@@ -112,7 +112,7 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
     set_name(r, RUN_REPORT, TEM_REPORT_FORMAT);
     set_time(r);
     set_law(r);
-    set_policies(r, job);
+    set_policies(r, mechanism, job);
     /* PRIVACY: the report says private, and has a bound, exactly where spending_why_not_private
      * gives no reason. */
     set_flag(r, RUN_PRIVATE, is_private);

@@ -150,8 +150,10 @@ static void put_policies(markup *m, const page_source *s) {
     ROW(m, "Unknown words", ONE_OF(about_unknown(text->oov)));
     ROW(m, "Punctuation", ONE_OF(about_punctuation(text->punctuation)));
     ROW(m, "Order of words", ONE_OF(about_order(text->order)));
-    if (text->style == TEM_STYLE_SENTENCE)
+    if (strcmp(text_of(s, RUN_STYLE), "sentence") == 0)
         ROW(m, "Style", LIT("a capital and a full stop, whatever the text had"));
+    if (strcmp(text_of(s, RUN_STYLE), "joined") == 0)
+        ROW(m, "Style", LIT("drawn words are joined where English joins them: don\'t, it\'s"));
     if (s->page->job->missing == TEM_MISSING_KEEP)
         ROW(m, "Missing texts", LIT("kept as null: the output shows that there was no text"));
     if (text->keep_lines)

@@ -34,7 +34,7 @@ bool sentence_write(core_buffer *text, size_t start) {
     for (size_t at = start; at < text->size;) {
         const char *space = memchr(text->data + at, ' ', text->size - at);
         const size_t end = space == NULL ? text->size : (size_t)(space - text->data);
-        if (end - at == 1 && text->data[at] == 'i')
+        if (text->data[at] == 'i' && (end - at == 1 || (end > at && text->data[at + 1] == '\'')))
             text->data[at] = 'I';
         at = end + 1;
     }
