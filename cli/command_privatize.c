@@ -34,7 +34,7 @@ typedef struct privatize_request {
     page_options page;
     tem_findings *findings; /* for a report in HTML; else NULL */
     const char *oov_name, *punctuation_name, *format_name, *missing_name, *report_path, *seed_text;
-    const char *delimiter, *style_name;
+    const char *delimiter, *style_name, *repeat_name;
     bool strip_tags, keep_lines, shuffle, counts, dry_run, force, no_verify;
 } privatize_request;
 
@@ -80,6 +80,9 @@ static int parse_names(privatize_request *r) {
     if (r->style_name != NULL &&
         tem_style_parse(r->style_name, &r->job.text.style, &error) != TEM_OK)
         return talk_usage("privatize", "--style: %s", error.message);
+    if (r->repeat_name != NULL &&
+        tem_repeat_parse(r->repeat_name, &r->job.text.repeat, &error) != TEM_OK)
+        return talk_usage("privatize", "--repeat: %s", error.message);
     if (r->missing_name != NULL &&
         tem_missing_parse(r->missing_name, &r->job.missing, &error) != TEM_OK)
         return talk_usage("privatize", "--missing: %s", error.message);
@@ -161,6 +164,11 @@ static int check_order(privatize_request *r) {
     if (r->counts && r->job.text.style != 0 && r->job.text.style != TEM_STYLE_WORDS)
         return talk_usage("privatize", "--counts cannot go with --style %s",
                           tem_style_name(r->job.text.style));
+    if (r->job.text.repeat == TEM_REPEAT_ONCE)
+        return talk_usage("privatize",
+                          "%s cannot go with --repeat once: outputs that come again would show "
+                          "how often a word was said",
+                          option);
     r->job.text.order = r->shuffle ? TEM_ORDER_SHUFFLED : TEM_ORDER_COUNTS;
     return EXIT_DONE;
 }
@@ -300,6 +308,23 @@ static void say_exponent(bool quiet, const tem_mechanism_info *info) {
                   tem_round_up(info->bound, 6));
 }
 
+/* PRIVACY: the condition is printed also if the user asked for quiet. */
+static void say_cost(const privatize_request *r, const tem_mechanism_info *info,
+                     const tem_counts *counts, bool brief) {
+    const char *condition = tem_job_condition(&r->job);
+    const bool once = r->job.text.repeat == TEM_REPEAT_ONCE;
+    const double words = (double)(once ? counts->charged : counts->words);
+    talk_note(brief,
+              "The run %s %s per unit of %s (%s x epsilon), at most %s between any two texts%s "
+              "(%s x bound).",
+              r->dry_run ? "would cost" : "costs",
+              talk_count((uint64_t)ceil(words * info->epsilon)), info->properties->unit,
+              once ? "words drawn for" : "words", talk_count((uint64_t)ceil(words * info->bound)),
+              once ? " whose content words repeat at the same places" : "",
+              once ? "words drawn for" : "words");
+    talk_note(condition == NULL, "tem: warning: %s.", condition == NULL ? "" : condition);
+}
+
 static void say_what_was_done(const privatize_request *r, const tem_mechanism *mechanism,
                               const tem_counts *counts) {
     const bool quiet = r->common.quiet;
@@ -320,14 +345,7 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
     const bool brief = quiet || !(r->common.verbose || r->dry_run);
     if (why_not_private == NULL) {
         say_exponent(brief, info);
-        talk_note(
-            brief,
-            "The run %s %s per unit of %s (words x epsilon), at most %s between any two texts "
-            "(words x bound).",
-            r->dry_run ? "would cost" : "costs",
-            talk_count((uint64_t)ceil((double)counts->words * info->epsilon)),
-            info->properties->unit,
-            talk_count((uint64_t)ceil((double)counts->words * info->bound)));
+        say_cost(r, info, counts, brief);
     } else /* PRIVACY: printed also if the user asked for quiet. No cost: it would be a bound. */
         talk_note(false, "tem: warning: the output %s private: %s.",
                   r->dry_run ? "would NOT be" : "is NOT", why_not_private);
@@ -530,6 +548,11 @@ int command_privatize(int argc, char *const *argv) {
         {"style", 0, OPTION_TEXT, &r.style_name, "S",
          "words; joined (default with a language model): don't for do n't; or sentence:\n"
          "joined, with a capital, I and a full stop; they tell nothing about the text",
+         0, 0},
+        {"repeat", 0, OPTION_TEXT, &r.repeat_name, "R",
+         "each (default: every word is drawn for), or once: a content word that a\n"
+         "document says again gets the output that it had, and costs once; this shows\n"
+         "where words repeat, and the bound holds only between texts that repeat alike",
          0, 0},
         {"missing", 0, OPTION_TEXT, &r.missing_name, "POLICY",
          "jsonl: what null becomes: empty (default: \"\") or keep (stays null)", 0, 0},

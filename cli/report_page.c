@@ -252,6 +252,8 @@ static void put_text_options(FILE *to, const tem_text_options *text) {
     fputs(text->strip_tags ? " --strip-tags" : "", to);
     if (text->style != 0)
         put_argument(to, "--style", tem_style_name(text->style));
+    if (text->repeat != 0)
+        put_argument(to, "--repeat", tem_repeat_name(text->repeat));
 }
 
 static void put_job(FILE *to, const tem_job *job) {

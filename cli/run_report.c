@@ -94,6 +94,10 @@ int run_report_read(const char *path, const tem_model *model, const tem_mechanis
         status =
             refuse(path, "the run released counts, not words; --shuffle releases words without "
                          "their order");
+    else if (says(report, "repeat", "once"))
+        status = refuse(path, "the run gave repeated words the output that they had (--repeat "
+                              "once); this command takes each word as drawn for itself, and its "
+                              "numbers would be wrong");
     else
         status = compare(path, report, model, mechanism);
     if (status == EXIT_DONE)

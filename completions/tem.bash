@@ -16,6 +16,7 @@ _tem() {
         --punctuation) words="drop keep word" ;;
         --missing) words="empty keep" ;;
         --language-model) words="none english $(compgen -f -- "$current")" ;;
+        --repeat) words="each once" ;;
         --style) words="words joined sentence" ;;
         --prior) words="zipf zipf: $(compgen -f -- "$current")" ;;
         --format) words="text tsv csv jsonl" ;;

@@ -903,6 +903,20 @@ typedef enum tem_style {
                              * TEM_ERR_ARGUMENT */
 } tem_style;
 
+/* What tem does with a content word that a document says again: a word, known or not, that is not
+ * on the public list of English function words (data/function-words.txt). Words are compared as
+ * they are folded. Punctuation is no content word. */
+typedef enum tem_repeat {
+    TEM_REPEAT_EACH = 1, /* the default: draws for each place, and each place costs */
+    TEM_REPEAT_ONCE = 2  /* gives the word the output that it had, so a distinct word of a document
+                          * costs once. The output shows at which places content words repeat, and
+                          * the bound holds only between texts whose content words repeat at the
+                          * same places (tem_job_condition); between others nothing is promised,
+                          * not even if they differ in a single word. `order` must be
+                          * TEM_ORDER_KEPT: TEM_ERR_ARGUMENT. A document has at most 2^20 distinct
+                          * content words: TEM_ERR_RANGE */
+} tem_repeat;
+
 /* A field of 0 means the default. */
 typedef struct tem_text_options {
     tem_oov oov;
@@ -912,7 +926,8 @@ typedef struct tem_text_options {
                      * in each line is then public. A line ends in LF or CR LF. 0: one line */
     tem_order order;
     tem_style style;
-    uint64_t reserved[3]; /* must be 0 */
+    tem_repeat repeat;
+    uint64_t reserved[2]; /* must be 0 */
 } tem_text_options;
 
 /* The names of policies: "uniform", "drop", "mask", "keep-unsafe"; "drop", "keep", "word";
@@ -933,15 +948,23 @@ TEM_API tem_status tem_order_parse(const char *name, tem_order *order, tem_error
 TEM_API const char *tem_style_name(tem_style style);
 TEM_API tem_status tem_style_parse(const char *name, tem_style *style, tem_error *error);
 
+/* The name of a policy: "each" or "once"; "unknown" for an invalid value. And the policy of a name:
+ * TEM_ERR_ARGUMENT for other names. */
+TEM_API const char *tem_repeat_name(tem_repeat repeat);
+TEM_API tem_status tem_repeat_parse(const char *name, tem_repeat *repeat, tem_error *error);
+
 /* What a call did. The counts depend on the private text: they are for its owner only. */
 typedef struct tem_counts {
     uint64_t documents;
     uint64_t words;       /* pieces that are words, unknown words included */
     uint64_t unknown;     /* unknown words among them */
     uint64_t punctuation; /* pieces of punctuation; TEM_PUNCTUATION_WORD also adds them to words */
-    uint64_t largest;     /* words of the document with the most words; 0: not known, or no words */
+    uint64_t largest;     /* words of the document with the most words, with TEM_REPEAT_ONCE words
+                           * that cost; 0: not known, or no words */
     uint64_t function_words; /* English function words that the model has, such as "the" */
-    uint64_t reserved[2];    /* 0 */
+    uint64_t charged;        /* words that cost: `words` without the places where TEM_REPEAT_ONCE
+                              * gave an output again. Only a charge with TEM_REPEAT_ONCE reads it */
+    uint64_t reserved[1];    /* 0 */
 } tem_counts;
 
 /* Whether most of a text seems to be in another language than the words of the model: 1 or 0. Of at
@@ -1126,14 +1149,20 @@ typedef struct tem_job {
     uint64_t reserved[1];      /* must be 0 */
 } tem_job;
 
+/* Between which texts the bound of a run of this job holds, if not between any two with as many
+ * words (in each line, with keep_lines): one sentence without its final period; a static string.
+ * NULL: between any two. Any thread. */
+TEM_API const char *tem_job_condition(const tem_job *job);
+
 /* Why no bound holds for what a run of this job tells about its text: one sentence without its
  * final period, with the remedy; a static string. NULL if a bound holds: `spent`, words * epsilon,
  * per unit of distance. Reports, ledgers and budgets call a run private exactly when this is NULL.
  * It is NULL if all of this holds: the mechanism states an exact bound; `oov` is
  * TEM_OOV_UNIFORM or 0; `punctuation` is TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD or 0;
- * `missing`, `order` and `style` are policies of this header or 0; insecure_seeded and the reserved
- * fields are 0. The text does not matter: a policy that may release a piece has no bound, even if
- * this text has no such piece. A dry run is judged as the run that it stands for. Any thread. */
+ * `missing`, `order`, `style` and `repeat` are policies of this header or 0; insecure_seeded and
+ * the reserved fields are 0. The text does not matter: a policy that may release a piece has no
+ * bound, even if this text has no such piece. A dry run is judged as the run that it stands for. Any
+ * thread. */
 TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatizes files or a stream of any length. Memory is bounded by the largest record: at most 6

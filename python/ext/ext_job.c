@@ -19,21 +19,24 @@ static void job_delete(PyObject *self) {
     ext_delete(self);
 }
 
-/* Job(mechanism, oov, punctuation, strip_tags, keep_lines, missing, order, style) */
+/* Job(mechanism, oov, punctuation, strip_tags, keep_lines, missing, order, style, repeat) */
 static PyObject *job_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     const ext_state *state = PyType_GetModuleState(type);
     ext_mechanism *mechanism = NULL;
     const char *oov = NULL, *punctuation = NULL, *missing_name = NULL, *order = NULL, *style = NULL;
+    const char *repeat = NULL;
     tem_text_options options = {0};
     tem_missing missing = 0;
     tem_error error;
     (void)names;
-    if (!PyArg_ParseTuple(args, "O!ssppssz", state->mechanism, &mechanism, &oov, &punctuation,
-                          &options.strip_tags, &options.keep_lines, &missing_name, &order, &style))
+    if (!PyArg_ParseTuple(args, "O!ssppsszs", state->mechanism, &mechanism, &oov, &punctuation,
+                          &options.strip_tags, &options.keep_lines, &missing_name, &order, &style,
+                          &repeat))
         return NULL;
     if (tem_oov_parse(oov, &options.oov, &error) != TEM_OK ||
         tem_punctuation_parse(punctuation, &options.punctuation, &error) != TEM_OK ||
         tem_missing_parse(missing_name, &missing, &error) != TEM_OK ||
+        tem_repeat_parse(repeat, &options.repeat, &error) != TEM_OK ||
         tem_order_parse(order, &options.order, &error) != TEM_OK ||
         (style != NULL && tem_style_parse(style, &options.style, &error) != TEM_OK))
         return ext_fail(state, &error);
@@ -159,8 +162,8 @@ static PyObject *fail_text(const ext_state *state, const tem_error *error) {
     return ext_fail(state, &named);
 }
 
-/* ([text], (documents, words, unknown, punctuation), balance or None, whether the texts seem to be
- * in another language than the model); NULL with an exception. */
+/* ([text], (documents, words, unknown, punctuation, charged), balance or None, whether the texts
+ * seem to be in another language than the model); NULL with an exception. */
 static PyObject *make_result(const ext_job *job, const tem_texts *private, PyObject *items,
                              const tem_counts *counts, PyObject *balance) {
     PyObject *list = balance == NULL ? NULL : make_list(private, items);
@@ -169,8 +172,9 @@ static PyObject *make_result(const ext_job *job, const tem_texts *private, PyObj
         return NULL;
     }
     return Py_BuildValue(
-        "N(KKKK)NN", list, (unsigned long long)counts->documents, (unsigned long long)counts->words,
-        (unsigned long long)counts->unknown, (unsigned long long)counts->punctuation, balance,
+        "N(KKKKK)NN", list, (unsigned long long)counts->documents,
+        (unsigned long long)counts->words, (unsigned long long)counts->unknown,
+        (unsigned long long)counts->punctuation, (unsigned long long)counts->charged, balance,
         PyBool_FromLong(tem_counts_are_foreign(job->mechanism->mechanism, counts)));
 }
 
@@ -224,17 +228,20 @@ static PyObject *texts(PyObject *self, PyObject *args) {
     return result;
 }
 
-/* charge((documents, words, unknown, punctuation), progress, ledger): for what was drawn
+/* charge((documents, words, unknown, punctuation, charged), progress, ledger): for what was drawn
  * elsewhere */
 static PyObject *charge(PyObject *self, PyObject *args) {
-    unsigned long long documents = 0, words = 0, unknown = 0, punctuation = 0;
+    unsigned long long documents = 0, words = 0, unknown = 0, punctuation = 0, drawn = 0;
     PyObject *progress = NULL, *charged = NULL, *balance = NULL;
     ext_ledger ledger;
-    if (!PyArg_ParseTuple(args, "(KKKK)OO", &documents, &words, &unknown, &punctuation, &progress,
-                          &charged))
+    if (!PyArg_ParseTuple(args, "(KKKKK)OO", &documents, &words, &unknown, &punctuation, &drawn,
+                          &progress, &charged))
         return NULL;
-    const tem_counts counts = {
-        .documents = documents, .words = words, .unknown = unknown, .punctuation = punctuation};
+    const tem_counts counts = {.documents = documents,
+                               .words = words,
+                               .unknown = unknown,
+                               .punctuation = punctuation,
+                               .charged = drawn};
     if (ext_ledger_read(charged, &ledger))
         balance = ext_ledger_charge((ext_job *)self, &ledger, &counts, progress);
     ext_ledger_free(&ledger);

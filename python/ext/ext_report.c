@@ -39,17 +39,20 @@ static PyObject *write_report(const ext_state *state, const ext_job *job, const 
 /* report(job, seeded, (documents, words, unknown, punctuation), ledger, balance): JSON */
 static PyObject *report(PyObject *module, PyObject *args) {
     const ext_state *state = ext_state_of(module);
-    unsigned long long documents = 0, words = 0, unknown = 0, punctuation = 0;
+    unsigned long long documents = 0, words = 0, unknown = 0, punctuation = 0, charged = 0;
     PyObject *given = NULL, *said = NULL, *result = NULL;
     ext_job *job = NULL;
     ext_ledger ledger;
     tem_balance balance = {.left = INFINITY};
     int seeded = 0;
-    if (!PyArg_ParseTuple(args, "O!p(KKKK)OO", state->job, &job, &seeded, &documents, &words,
-                          &unknown, &punctuation, &given, &said))
+    if (!PyArg_ParseTuple(args, "O!p(KKKKK)OO", state->job, &job, &seeded, &documents, &words,
+                          &unknown, &punctuation, &charged, &given, &said))
         return NULL;
-    const tem_counts counts = {
-        .documents = documents, .words = words, .unknown = unknown, .punctuation = punctuation};
+    const tem_counts counts = {.documents = documents,
+                               .words = words,
+                               .unknown = unknown,
+                               .punctuation = punctuation,
+                               .charged = charged};
     if (ext_ledger_read(given, &ledger) && (said == Py_None || read_balance(said, &balance))) {
         tem_job terms = ext_ledger_terms(job, &ledger);
         terms.insecure_seeded = seeded;

@@ -185,9 +185,10 @@ static PyObject *draw(const ext_job *job, const tem_job *terms, const tem_ids_in
         Py_DECREF(drawn);
         return NULL;
     }
-    return Py_BuildValue("N(KKKK)N", drawn, (unsigned long long)counts.documents,
+    return Py_BuildValue("N(KKKKK)N", drawn, (unsigned long long)counts.documents,
                          (unsigned long long)counts.words, (unsigned long long)counts.unknown,
-                         (unsigned long long)counts.punctuation, left);
+                         (unsigned long long)counts.punctuation, (unsigned long long)counts.charged,
+                         left);
 }
 
 PyObject *ext_job_ids(PyObject *self, PyObject *args) {

@@ -23,7 +23,8 @@ from ._results import Report
 from ._tokens import make_report
 
 T = TypeVar("T")
-Counts = tuple[int, int, int, int]  # documents, words, unknown, punctuation
+# documents, words, unknown, punctuation, charged
+Counts = tuple[int, int, int, int, int]
 
 
 class Vouched(NamedTuple):
@@ -97,7 +98,8 @@ class Bill:
         opened, how = as_model(model), law_and_text(recipe.options["epsilon"], recipe.options)
         self.job = opened._jobs.get(how) or opened._make_job(how)
         self.charged = _ledger.read(ledger, budget, budget_worst, None, None)
-        self._charge((0, 0, 0, 0))  # a ledger that cannot be charged fails before anything is drawn
+        # A ledger that cannot be charged fails before anything is drawn.
+        self._charge((0, 0, 0, 0, 0))
 
     def _charge(self, counts: Counts) -> dict[str, Any] | None:
         if self.charged is None:
@@ -114,7 +116,8 @@ class Bill:
 def _counts(report: Report) -> Counts:
     """The counts of the library, as far as a report has them."""
     kept = report.unknown if report.oov == "keep-unsafe" else 0
-    return report.documents, report.words, report.unknown, report.released_unseen - kept
+    return (report.documents, report.words, report.unknown, report.released_unseen - kept,
+            report.words_charged)
 
 
 def refuse_lazy() -> None:

@@ -28,6 +28,7 @@ Punctuation = Literal["drop", "keep", "word"]
 Missing = Literal["empty", "keep"]
 Order = Literal["kept", "shuffled", "counts"]
 Style = Literal["words", "joined", "sentence"]
+Repeat = Literal["each", "once"]
 WeightsKind = Literal["equal", "balanced", "tuned"]
 Metric = Literal["euclidean", "angular", "l1", "linf", "hyperbolic", "matrix"]
 Space = Literal["raw", "sphere"]
@@ -106,6 +107,10 @@ class Policies(Words, total=False):
         'again ("joined"), or also with a capital at the beginning and a full stop at the end '
         '("sentence"): nothing of it tells about the text; None for "joined" with a language '
         'model, and "words" without')]
+    repeat: Annotated[Repeat, Option(
+        "each", 'every word is drawn for ("each"), or a content word that a text says again gets '
+        'the output that it had and costs once ("once"): then the output shows where words repeat, '
+        "and the bound holds only between texts whose content words repeat at the same places")]
 
 
 class Runs(TypedDict, total=False):

@@ -128,6 +128,9 @@ def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any])
     if given.order == "counts":
         raise make("argument", 'the run released counts, not words; order="shuffled" releases '
                    "words")
+    if given.repeat == "once":
+        raise make("argument", "the run gave repeated words the output that they had; this takes "
+                   "each word as drawn for itself, and would be wrong")
     drawn = model._mechanism(**how).info()
     expected = {"model": model.hash, "mechanism": drawn["mechanism"], "epsilon": drawn["epsilon"],
                 "s": drawn["s"], "gamma": drawn["gamma"],

@@ -146,6 +146,9 @@ class Report(Result):
     worst_before: float | None = None
     budget_worst: float | None = None
     left_worst: float | None = None
+    condition: str | None = None  # between which texts the bound holds; None: between any two
+    repeat: str = "each"
+    charged: int | None = None  # words that cost; None in reports of earlier versions: all
     special: int | None = None  # of draw_ids: positions that stayed, by the caller's public list
 
     @classmethod
@@ -158,6 +161,11 @@ class Report(Result):
         names = [field.name for field in dataclasses.fields(cls)]
         known = {name: given[name] for name in names if name in given}
         return cls(**{"bound": given["epsilon_gamma"], **known})
+
+    @property
+    def words_charged(self) -> int:
+        """The words that cost: all, or with `repeat="once"` those that were drawn for."""
+        return self.words if self.charged is None else self.charged
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain values; the fields of the ledger only if there is one."""
@@ -175,12 +183,14 @@ class Report(Result):
     def __add__(self, other: Self) -> Self:
         """The total cost of both, if they drew in the same way: costs add up."""
         counted = {name: getattr(self, name) + getattr(other, name) for name in self._COUNTS}
+        charged = self.words_charged + other.words_charged
         worst = None
         if None not in (self.spent_worst, other.spent_worst) and self.bound is not None:
-            worst = counted["words"] * self.bound
-        sums = {**counted, "private": self.private and other.private, "spent_worst": worst,
+            worst = charged * self.bound
+        sums = {**counted, "charged": charged, "spent_worst": worst,
+                "private": self.private and other.private,
                 "why_not_private": self.why_not_private or other.why_not_private,
-                "spent": counted["words"] * self.epsilon,
+                "spent": charged * self.epsilon,
                 "special": None if self.special is None or other.special is None
                 else self.special + other.special,
                 **dict.fromkeys(self._LEDGER)}  # these describe a ledger at one time

@@ -58,7 +58,8 @@ class Mechanism:
 @final
 class Job:
     def __new__(cls, mechanism: Mechanism, unknown: str, punctuation: str, strip_tags: bool,
-                keep_lines: bool, missing: str, order: str, style: str | None, /) -> Job: ...
+                keep_lines: bool, missing: str, order: str, style: str | None,
+                repeat: str, /) -> Job: ...
     def text(self, text: str, /) -> tuple[str, bool]: ...
     def texts(self, texts: Iterable[str | None], threads: int, seed: int | None,
               progress: _Progress, ledger: _Ledger | None,

@@ -50,7 +50,7 @@ class Drawing(NamedTuple):
                                         balance))
 
 
-def make_report(job: _tem.Job, seeded: bool, counts: tuple[int, int, int, int],
+def make_report(job: _tem.Job, seeded: bool, counts: tuple[int, int, int, int, int],
                 charged: _ledger.Charged | None, balance: dict[str, Any] | None) -> Report:
     """The report of a run, as the library writes it."""
     report = Report.from_json(_tem.report(job, seeded, counts, charged, balance))

@@ -28,16 +28,17 @@ def test_the_old_name_of_oov(small):
         small.privatize("the movie", 2, unknown="mask")
 
 
-@pytest.mark.parametrize("name", ["oov", "punctuation", "missing", "order", "style"])
+@pytest.mark.parametrize("name", ["oov", "punctuation", "missing", "order", "style",
+                                  "repeat"])
 def test_policies_are_those_of_the_library(small, name):
     """Each name of the type is a policy of the library, and the library refuses all others."""
     policies = _options.Style if name == "style" else _options.ALL[name][0]
     names = typing.get_args(policies)
     for policy in names:
         values = {"oov": "uniform", "punctuation": "drop", "missing": "empty", "order": "kept",
-                  "style": "words", name: policy}
+                  "style": "words", "repeat": "each", name: policy}
         _tem.Job(small._mechanism(2), values["oov"], values["punctuation"], False, False,
-                 values["missing"], values["order"], values["style"])
+                 values["missing"], values["order"], values["style"], values["repeat"])
     with pytest.raises(tem.ArgumentError) as refused:
         small.privatize("movie", 2, **{name: "no such policy"})
     assert all(policy in str(refused.value) for policy in names), refused.value
@@ -46,6 +47,36 @@ def test_policies_are_those_of_the_library(small, name):
 def test_sentences(small):
     assert small.privatize("the MOVIE was bad!", style="sentence", **SURE) == "The movie was bad."
     assert small.privatize_report(["the movie"], 2, style="sentence")[1].style == "sentence"
+
+
+def test_joined(small):
+    """The style is the library's: pieces come together only in a model that has them."""
+    model = tem.Model.build([[0.0], [100.0], [200.0]], ["don", "t", "film"], space="raw")
+    assert model.privatize("Don't film!", **SURE) == "don t film"
+    assert model.privatize("Don't film!", style="joined", **SURE) == "don't film"
+    assert model.privatize_report(["film"], 2, style="joined")[1].style == "joined"
+
+
+def test_repeated_words_once(small, tmp_path):
+    text = "zz movie ZZ the the bad zz"
+    for _ in range(20):
+        drawn = small.privatize(text, 0.5, repeat="once").split()
+        assert drawn[0] == drawn[2] == drawn[6]
+    path = tmp_path / "ledger"
+    report = small.privatize_report([text, "movie movie"], 2, repeat="once", ledger=path,
+                                    budget=100)[1]
+    assert (report.words, report.charged, report.repeat) == (9, 6, "once")
+    assert report.spent == 2 * report.charged
+    assert "repeat at the same places" in report.condition
+    assert report.unit.startswith("once/")
+    both = report + report
+    assert (both.charged, both.spent) == (12, 24)
+    with pytest.raises(tem.BudgetError, match="repeated words"):
+        small.privatize(["movie"], 2, ledger=path, budget=100)
+    plain = small.privatize_report([text], 2)[1]
+    assert (plain.charged, plain.condition, plain.repeat) == (7, None, "each")
+    with pytest.raises(tem.ArgumentError, match="order or counts"):
+        small.privatize(text, 2, repeat="once", order="shuffled")
 
 
 def test_kinds_are_those_of_the_library(small):

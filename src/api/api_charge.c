@@ -27,6 +27,10 @@ tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job *job,
     return charge_run(mechanism, job, documents, count, run, balance, error);
 }
 
+const char *tem_job_condition(const tem_job *job) {
+    return job == NULL ? NULL : spending_condition(job);
+}
+
 const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job) {
     if (mechanism == NULL || job == NULL)
         return "nothing is known about the run; name its mechanism and its job";

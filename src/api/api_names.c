@@ -224,6 +224,20 @@ tem_status tem_style_parse(const char *name, tem_style *style, tem_error *error)
     return core_fail(error, TEM_ERR_ARGUMENT, "the style is words, joined or sentence");
 }
 
+const char *tem_repeat_name(tem_repeat repeat) {
+    const char *name = policy_repeat_name(repeat);
+    return name == NULL ? "unknown" : name;
+}
+
+tem_status tem_repeat_parse(const char *name, tem_repeat *repeat, tem_error *error) {
+    for (int i = TEM_REPEAT_EACH; name != NULL && repeat != NULL && i <= TEM_REPEAT_ONCE; i++)
+        if (strcmp(policy_repeat_name((tem_repeat)i), name) == 0) {
+            *repeat = (tem_repeat)i;
+            return TEM_OK;
+        }
+    return core_fail(error, TEM_ERR_ARGUMENT, "the policy for repeated words is each or once");
+}
+
 const char *tem_missing_name(tem_missing missing) {
     const char *name = policy_missing_name(missing);
     return name == NULL ? "unknown" : name;

@@ -27,6 +27,11 @@ tem_status charge_check(const tem_job *job, const tem_document *documents, size_
         if (!add(&sum.documents, c->documents) || !add(&sum.words, c->words) ||
             !add(&sum.unknown, c->unknown) || !add(&sum.punctuation, c->punctuation))
             return core_fail(error, TEM_ERR_RANGE, "more words than a ledger can hold");
+        /* PRIVACY: counts that nobody has filled in must not make a charge of 0. */
+        const bool once = job->text.repeat == TEM_REPEAT_ONCE;
+        if (once && (c->charged > c->words || (c->charged == 0) != (c->words == 0)))
+            return core_fail_at(error, TEM_ERR_ARGUMENT, "", i + 1, 0,
+                                "the counts do not say how many words were drawn for once");
     }
     return TEM_OK;
 }

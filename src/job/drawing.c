@@ -100,6 +100,6 @@ tem_status drawing_draw(text_drawing *d, tem_rng *rng, uint32_t *words, size_t c
     return status;
 }
 
-tem_status drawing_show(text_drawing *d, released_kind kind, tem_error *error) {
-    return mechanism_depends_on_past(d->mechanism) ? add_to_past(d, kind, error) : TEM_OK;
+tem_status drawing_show(text_drawing *d, uint32_t shown, tem_error *error) {
+    return mechanism_depends_on_past(d->mechanism) ? add_to_past(d, shown, error) : TEM_OK;
 }

@@ -5,8 +5,9 @@
  * depends on what stands in the output of the same document already (mechanism.h, draw_next).
  *
  * PRIVACY: the past has what the reader of the output sees, in its order: drawn words, and the kind
- * of what was not drawn. It never has an original word, a draw that is not released, or anything of
- * another document: drawing_begin finds it empty. It is erased at the end. */
+ * of what was not drawn; an output that comes again is one more word. It never has an original
+ * word, a draw that is not released, or anything of another document: drawing_begin finds it empty.
+ * It is erased at the end. */
 #ifndef JOB_DRAWING_H
 #define JOB_DRAWING_H
 
@@ -41,7 +42,8 @@ void drawing_end(text_drawing *d);
 tem_status drawing_draw(text_drawing *d, tem_rng *rng, uint32_t *words, size_t count,
                         tem_error *error);
 
-/* Notes something that stands in the output and was not drawn. TEM_ERR_MEMORY. */
-tem_status drawing_show(text_drawing *d, released_kind kind, tem_error *error);
+/* Notes something that stands in the output and was not drawn: a kind, or an output that comes
+ * again. TEM_ERR_MEMORY. */
+tem_status drawing_show(text_drawing *d, uint32_t shown, tem_error *error);
 
 #endif

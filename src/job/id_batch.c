@@ -200,6 +200,10 @@ static tem_status check_job(const tem_job *job, tem_error *error) {
         job->overwrite != TEM_KEEP_EXISTING)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "words in memory have no format, fields, inputs or output");
+    if (text->repeat != 0 && text->repeat != TEM_REPEAT_EACH)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "ids do not tell which unknown words are equal, so each word is drawn "
+                         "for: privatize texts to draw once for a repeated word");
     if (text->strip_tags || text->keep_lines ||
         (text->order != 0 && text->order != TEM_ORDER_KEPT) ||
         (text->style != 0 && text->style != TEM_STYLE_WORDS) ||

@@ -41,6 +41,10 @@ const char *policy_style_name(tem_style style) {
     return style >= TEM_STYLE_WORDS && style <= TEM_STYLE_JOINED ? names[style] : NULL;
 }
 
+const char *policy_repeat_name(tem_repeat repeat) {
+    return repeat == TEM_REPEAT_EACH ? "each" : repeat == TEM_REPEAT_ONCE ? "once" : NULL;
+}
+
 tem_style policy_style_of(const tem_mechanism *mechanism, tem_style style) {
     const tem_style usual =
         mechanism->context.language != NULL ? TEM_STYLE_JOINED : TEM_STYLE_WORDS;
@@ -52,11 +56,16 @@ const char *policy_missing_name(tem_missing missing) {
     return missing >= TEM_MISSING_EMPTY && missing <= TEM_MISSING_KEEP ? names[missing] : NULL;
 }
 
+uint64_t counts_charged(const tem_text_options *options, const tem_counts *counts) {
+    return options->repeat == TEM_REPEAT_ONCE ? counts->charged : counts->words;
+}
+
 void counts_add(tem_counts *total, const tem_counts *added) {
     total->documents += added->documents;
     total->words += added->words;
     total->unknown += added->unknown;
     total->function_words += added->function_words;
+    total->charged += added->charged;
     total->punctuation += added->punctuation;
     total->largest = total->largest > added->largest ? total->largest : added->largest;
 }
@@ -114,6 +123,18 @@ static tem_status check_style(const tem_text_options *options, tem_error *error)
     return TEM_OK;
 }
 
+/* Whether a document draws once for a word that it says again.
+ * PRIVACY: the theorem for shuffled words and counts is about draws that are independent. */
+static tem_status check_repeat(const tem_text_options *options, tem_error *error) {
+    if (policy_repeat_name(options->repeat) == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "no such policy for repeated words");
+    if (options->repeat == TEM_REPEAT_ONCE && options->order != TEM_ORDER_KEPT)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a random order or counts need a draw for each word: outputs that come "
+                         "again would show how often a word was said");
+    return TEM_OK;
+}
+
 tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          const tem_text_options *options, tem_error *error) {
     *r = (replacer){.mechanism = mechanism};
@@ -126,6 +147,8 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
     if (r->options.order == 0)
         r->options.order = TEM_ORDER_KEPT;
     r->options.style = policy_style_of(mechanism, r->options.style);
+    if (r->options.repeat == 0)
+        r->options.repeat = TEM_REPEAT_EACH;
     if (r->options.oov < TEM_OOV_UNIFORM || r->options.oov > TEM_OOV_KEEP_UNSAFE ||
         r->options.punctuation < TEM_PUNCTUATION_DROP ||
         r->options.punctuation > TEM_PUNCTUATION_WORD)
@@ -133,6 +156,7 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
                          "no such policy for unknown words or punctuation");
     TRY(check_order(mechanism, &r->options, error));
     TRY(check_style(&r->options, error));
+    TRY(check_repeat(&r->options, error));
     TRY(drawing_init(&r->drawing, mechanism, error));
     r->order = (word_order){.kind = r->options.order, .words = &mechanism->model->words};
     text_pieces_init(&r->pieces, replacer_find, &mechanism->model->words);
@@ -146,6 +170,8 @@ void replacer_free(replacer *r) {
     drawing_free(&r->drawing);
     core_buffer_free(&r->stripped);
     core_buffer_free(&r->drawn);
+    core_buffer_free(&r->said);
+    repeats_free(&r->repeats);
     core_buffer_free(&r->waiting);
     core_buffer_free(&r->kept);
     word_order_free(&r->order);
@@ -188,10 +214,32 @@ static tem_status put_drawn(replacer *r, size_t at, tem_error *error) {
     return put(r, word, length, error);
 }
 
-static void count_piece(replacer *r, const text_piece *piece) {
+/* Whether a piece is a content word. PRIVACY: that is a question about the word and a public list,
+ * the same for known and unknown words. */
+static bool is_content(const replacer *r, const text_piece *piece) {
+    if (!piece->word || r->options.repeat != TEM_REPEAT_ONCE)
+        return false;
+    return piece->id != TEM_NO_WORD
+               ? !function_words_have(&r->mechanism->function_words, piece->id)
+               : !function_words_list_has(r->pieces.text.data + piece->start, piece->length);
+}
+
+/* Looks whether the document has said a word before. A word that is no content word is always new.
+ * PRIVACY: words are equal as they are folded, so their case and normal form do not show. */
+static tem_status recall(replacer *r, const text_piece *piece, waiting_word *said,
+                         tem_error *error) {
+    *said = (waiting_word){.entry = REPEATS_NONE, .is_new = true};
+    if (!is_content(r, piece))
+        return TEM_OK;
+    return repeats_find(&r->repeats, r->pieces.text.data + piece->start, piece->length,
+                        &said->entry, &said->is_new, error);
+}
+
+static void count_piece(replacer *r, const text_piece *piece, const waiting_word *said) {
     const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
     r->counts.punctuation += !piece->word;
     r->counts.words += word;
+    r->counts.charged += word && said->is_new;
     r->counts.unknown += word && piece->id == TEM_NO_WORD;
     r->counts.function_words += function_words_have(&r->mechanism->function_words, piece->id);
 }
@@ -205,20 +253,24 @@ static tem_status wait_to_put(replacer *r, released_kind kind, const char *bytes
     return TEM_OK;
 }
 
-static tem_status wait_to_draw(replacer *r, const text_piece *piece, tem_error *error) {
+static tem_status wait_to_draw(replacer *r, const text_piece *piece, const waiting_word *said,
+                               tem_error *error) {
     const waiting_piece waiting = {.kind = TEM_NO_WORD};
+    const bool remembers = r->options.repeat == TEM_REPEAT_ONCE;
     if (!core_buffer_add(&r->drawn, &piece->id, sizeof piece->id) ||
-        !core_buffer_add(&r->waiting, &waiting, sizeof waiting))
+        !core_buffer_add(&r->waiting, &waiting, sizeof waiting) ||
+        (remembers && !core_buffer_add(&r->said, said, sizeof *said)))
         return core_fail_memory(error);
     return TEM_OK;
 }
 
 /* Adds a piece to those that wait, as the policies say: to be drawn for, masked or kept. A piece
  * that is dropped adds nothing. */
-static tem_status add_piece(replacer *r, const text_piece *piece, tem_error *error) {
+static tem_status add_piece(replacer *r, const text_piece *piece, const waiting_word *said,
+                            tem_error *error) {
     const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
     if (is_drawn_for(r, piece))
-        return wait_to_draw(r, piece, error);
+        return wait_to_draw(r, piece, said, error);
     if (word ? r->options.oov == TEM_OOV_DROP : r->options.punctuation == TEM_PUNCTUATION_DROP)
         return TEM_OK;
     if (word && r->options.oov == TEM_OOV_MASK)
@@ -234,18 +286,41 @@ static const waiting_piece *waiting_of(const replacer *r, size_t *count) {
     return (const waiting_piece *)(const void *)r->waiting.data;
 }
 
+/* Draws for words that come out next to each other: `count` of r->drawn, from `first` on. With
+ * TEM_REPEAT_ONCE a word that the document has said before gets the output that it had, without a
+ * draw.
+ * PRIVACY: that output is in the past where it comes again, as the reader sees it there. */
+static tem_status draw_words(replacer *r, size_t first, size_t count, tem_error *error) {
+    uint32_t *words = (uint32_t *)(void *)r->drawn.data;
+    const waiting_word *said = (const waiting_word *)(const void *)r->said.data;
+    if (r->options.repeat != TEM_REPEAT_ONCE)
+        return drawing_draw(&r->drawing, r->rng, words + first, count, error);
+    for (size_t i = first; i < first + count;) {
+        size_t end = i;
+        while (end < first + count && said[end].is_new)
+            end++;
+        TRY(drawing_draw(&r->drawing, r->rng, words + i, end - i, error));
+        for (; i < end; i++)
+            if (said[i].entry != REPEATS_NONE)
+                repeats_set(&r->repeats, said[i].entry, words[i]);
+        for (; i < first + count && !said[i].is_new; i++) {
+            words[i] = repeats_output(&r->repeats, said[i].entry);
+            TRY(drawing_show(&r->drawing, words[i], error));
+        }
+    }
+    return TEM_OK;
+}
+
 /* Draws for the words that wait: for all at once, or where the past matters for each run of them
  * that stand next to each other, and tells the document what stands between these. */
 static tem_status draw_waiting(replacer *r, tem_error *error) {
-    uint32_t *words = (uint32_t *)(void *)r->drawn.data;
     if (!mechanism_depends_on_past(r->mechanism))
-        return drawing_draw(&r->drawing, r->rng, words, r->drawn.size / sizeof *words, error);
+        return draw_words(r, 0, r->drawn.size / sizeof(uint32_t), error);
     size_t count = 0, drawn = 0;
     const waiting_piece *waiting = waiting_of(r, &count);
     for (size_t i = 0; i < count; i++)
-        TRY(waiting[i].kind == TEM_NO_WORD
-                ? drawing_draw(&r->drawing, r->rng, words + drawn++, 1, error)
-                : drawing_show(&r->drawing, waiting[i].kind, error));
+        TRY(waiting[i].kind == TEM_NO_WORD ? draw_words(r, drawn++, 1, error)
+                                           : drawing_show(&r->drawing, waiting[i].kind, error));
     return TEM_OK;
 }
 
@@ -263,7 +338,7 @@ static tem_status put_in_order(replacer *r, tem_error *error) {
 }
 
 static void forget_waiting(replacer *r) {
-    r->drawn.size = r->waiting.size = r->kept.size = 0;
+    r->drawn.size = r->said.size = r->waiting.size = r->kept.size = 0;
 }
 
 /* Draws for all waiting words. Appends all waiting output in order, or adds the drawn words to
@@ -294,10 +369,13 @@ static bool is_enough(const replacer *r) {
 /* Replaces the pieces of the current window, r->pieces. */
 static tem_status replace_window(replacer *r, tem_error *error) {
     for (size_t i = 0; i < r->pieces.count; i++) {
-        count_piece(r, &r->pieces.pieces[i]);
+        const text_piece *piece = &r->pieces.pieces[i];
+        waiting_word said;
+        TRY(recall(r, piece, &said, error));
+        count_piece(r, piece, &said);
         if (r->dry_run)
             continue;
-        TRY(add_piece(r, &r->pieces.pieces[i], error));
+        TRY(add_piece(r, piece, &said, error));
         if (is_enough(r))
             TRY(put_waiting(r, error));
     }
@@ -416,6 +494,7 @@ static tem_status replace_document(replacer *r, const char *text, size_t bytes, 
     if (status == TEM_OK && r->options.order == TEM_ORDER_SHUFFLED)
         status = style_line(r, before, error);
     drawing_end(&r->drawing);
+    repeats_end(&r->repeats);
     return status;
 }
 
@@ -438,7 +517,7 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         out->size = before;
         return status;
     }
-    r->counts.largest = r->counts.words;
+    r->counts.largest = counts_charged(&r->options, &r->counts);
     counts_add(counts, &r->counts);
     return TEM_OK;
 }

@@ -11,9 +11,17 @@
 
 #include "core/buffer.h"
 #include "job/drawing.h"
+#include "job/repeats.h"
 #include "job/word_order.h"
 #include "mech/model_mechanism.h"
 #include "text/pieces.h"
+
+/* A word of the document that waits for its draw, or for that of the same word before it. Only with
+ * TEM_REPEAT_ONCE. */
+typedef struct waiting_word {
+    uint32_t entry; /* of r->repeats; REPEATS_NONE: no content word */
+    bool is_new;    /* the document has not said it before: it is drawn for */
+} waiting_word;
 
 /* A piece of the document that waits to be put out: for its draw, or with bytes of its own. */
 typedef struct waiting_piece {
@@ -33,8 +41,10 @@ typedef struct replacer {
     text_drawing drawing;
     core_buffer stripped; /* a document in NFC, without its tags */
     core_buffer drawn;    /* uint32_t: words to draw for, then the words drawn */
+    core_buffer said;     /* waiting_word: for each of `drawn` */
     core_buffer waiting;  /* waiting_piece: output in order */
     core_buffer kept;     /* the bytes of those that are not drawn */
+    repeats repeats;      /* with TEM_REPEAT_ONCE: the content words of the document */
     word_order order;     /* the words of the document, unless they come out in their order */
 
     /* of the current document */
@@ -50,9 +60,13 @@ const char *policy_punctuation_name(tem_punctuation punctuation);
 const char *policy_order_name(tem_order order);
 const char *policy_missing_name(tem_missing missing);
 const char *policy_style_name(tem_style style);
+const char *policy_repeat_name(tem_repeat repeat);
 
 /* The style of a run: 0 stands for joined words with a language model, and for words without. */
 tem_style policy_style_of(const tem_mechanism *mechanism, tem_style style);
+
+/* The words that cost under these policies. PRIVACY: all code that adds up costs calls this. */
+uint64_t counts_charged(const tem_text_options *options, const tem_counts *counts);
 
 /* total += added */
 void counts_add(tem_counts *total, const tem_counts *added);

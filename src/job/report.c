@@ -51,6 +51,7 @@ static void set_policies(report *r, const tem_mechanism *mechanism, const tem_jo
     set_flag(r, RUN_KEEP_LINES, text->keep_lines != 0);
     set_name(r, RUN_ORDER, policy_order_name(text->order != 0 ? text->order : TEM_ORDER_KEPT));
     set_name(r, RUN_STYLE, policy_style_name(policy_style_of(mechanism, text->style)));
+    set_name(r, RUN_REPEAT, policy_repeat_name(text->repeat != 0 ? text->repeat : TEM_REPEAT_EACH));
     set_flag(r, RUN_DRY_RUN, job->dry_run != 0);
     const record_format *format = format_find(job->format);
     set_name(r, RUN_FORMAT, format != NULL ? format->name : NULL);
@@ -66,7 +67,7 @@ static void set_law(report *r) {
     set_number(r, RUN_GAMMA, info->gamma, has_gamma);
     set_number(r, RUN_BETA, info->beta, info->beta > 0);
     set_number(r, RUN_EPSILON_GAMMA, info->epsilon_gamma, has_gamma);
-    set_name(r, RUN_UNIT, info->unit);
+    set_name(r, RUN_UNIT, r->unit);
     set_number(r, RUN_BOUND, info->bound, true);
     set_name(r, RUN_WEIGHTS, certificate_weights_name(info->weights));
     set_name(r, RUN_CERTIFICATE, info->certificate[0] != '\0' ? info->certificate : NULL);
@@ -103,7 +104,8 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
                  const tem_counts *counts) {
     const char *why_not_private = spending_why_not_private(mechanism, job);
     const bool is_private = why_not_private == NULL;
-    const double words = (double)counts->words;
+    const uint64_t charged = counts_charged(&job->text, counts);
+    const double words = (double)charged;
     memset(r, 0, sizeof *r);
     for (int i = 0; i < RUN_FIELDS; i++)
         r->values[i].is_null = true;
@@ -111,12 +113,15 @@ void report_fill(report *r, const tem_mechanism *mechanism, const tem_job *job,
     model_get_info(mechanism->model, &r->model);
     set_name(r, RUN_REPORT, TEM_REPORT_FORMAT);
     set_time(r);
+    spending_unit(job, &r->info, r->unit);
     set_law(r);
     set_policies(r, mechanism, job);
     /* PRIVACY: the report says private, and has a bound, exactly where spending_why_not_private
      * gives no reason. */
     set_flag(r, RUN_PRIVATE, is_private);
     set_name(r, RUN_WHY_NOT_PRIVATE, why_not_private);
+    set_name(r, RUN_CONDITION, spending_condition(job));
+    set_count(r, RUN_WORDS_CHARGED, charged);
     set_count(r, RUN_RELEASED_UNSEEN, released_unseen(job, counts));
     set_count(r, RUN_WORDS, counts->words);
     set_count(r, RUN_UNKNOWN, counts->unknown);

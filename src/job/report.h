@@ -7,6 +7,7 @@
 #define JOB_REPORT_H
 
 #include "core/buffer.h"
+#include "job/spending.h"
 #include "ledger/run_fields.h"
 #include "mech/model_mechanism.h"
 
@@ -17,6 +18,7 @@ typedef struct report {
     tem_model_info model;
     char time[32];
     char language[64]; /* for a ledger: the name of the language model */
+    char unit[SPENDING_UNIT_BYTES];
     char keeps[TEM_SIGNALS_MAX * (TEM_SIGNAL_NAME_MAX + 2) + 1]; /* "valence, rating" */
 } report;
 

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,8 +49,29 @@ const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_j
         return "the order of words is unknown; use one that tem.h names";
     if (job->text.style != 0 && policy_style_name(job->text.style) == NULL)
         return "the style of the output is unknown; use one that tem.h names";
+    if (job->text.repeat != 0 && policy_repeat_name(job->text.repeat) == NULL)
+        return "the policy for repeated words is unknown; use one that tem.h names";
     const char *why = why_policies(job->text.oov, job->text.punctuation);
     return why != NULL ? why : mechanism_why_unbounded(mechanism);
+}
+
+/* PRIVACY: as docs/PRIVACY.md, "Repeated words", proves it. */
+const char *spending_condition(const tem_job *job) {
+    if (job_is_for_newer(job, NULL))
+        return "the job has options that this version of tem does not know";
+    return job->text.repeat == TEM_REPEAT_ONCE
+               ? "the bound holds only between texts whose content words repeat at the same "
+                 "places; "
+                 "between others nothing is promised, not even if they differ in a single word"
+               : NULL;
+}
+
+/* PRIVACY: costs that hold between other texts are in another unit, so that no budget adds them
+ * up. */
+void spending_unit(const tem_job *job, const tem_mechanism_info *info,
+                   char unit[SPENDING_UNIT_BYTES]) {
+    snprintf(unit, SPENDING_UNIT_BYTES, "%s%s",
+             job->text.repeat == TEM_REPEAT_ONCE ? LEDGER_ONCE : "", info->unit);
 }
 
 /* Refuses a model that the ledger could not recognize. epsilon is per unit of the distance of one
@@ -143,7 +165,9 @@ tem_status spending_open(spending *s, const tem_mechanism *mechanism, const tem_
     s->each[COST_BOUND] = bound_of(s, &info);
     tem_model_info model;
     model_get_info(mechanism->model, &model);
-    tem_status status = ledger_open(&s->ledger, job->ledger, job->by, model.hash, info.unit, salt,
+    char unit[SPENDING_UNIT_BYTES];
+    spending_unit(job, &info, unit);
+    tem_status status = ledger_open(&s->ledger, job->ledger, job->by, model.hash, unit, salt,
                                     job->dry_run != 0, run, error);
     s->active = status == TEM_OK;
     return status;
@@ -232,6 +256,11 @@ void spending_person(const spending *s, const char *name, size_t bytes,
 
 /* ---- counting ---- */
 
+/* The words of a document that cost. */
+static uint64_t words_of(const spending *s, const spending_document *d) {
+    return counts_charged(&s->job->text, &d->counts);
+}
+
 /* Adds words to be charged to an account. */
 static tem_status make_due(spending *s, size_t index, uint64_t words, uint64_t record,
                            tem_error *error) {
@@ -249,11 +278,11 @@ tem_status spending_count(spending *s, const spending_document *d, uint64_t reco
                           tem_error *error) {
     if (!s->active)
         return TEM_OK;
-    if (d->counts.words > 0) {
+    if (words_of(s, d) > 0) {
         const size_t index = accounts_find(&s->ledger.people, d->person);
         if (index == SIZE_MAX)
             return core_fail_memory(error);
-        const tem_status status = make_due(s, index, d->counts.words, record, error);
+        const tem_status status = make_due(s, index, words_of(s, d), record, error);
         if (status != TEM_OK)
             return status;
     }
@@ -279,6 +308,7 @@ static const char *plain_name(const char *name, char plain[64]) {
 static void fill_charge(const spending *s, report *r) {
     report_fill(r, s->mechanism, s->job, &s->counts);
     run_value *run = r->values;
+    run[RUN_WORDS].count = counts_charged(&s->job->text, &s->counts);
     run[RUN_EPSILON].exact = s->each[COST_EPSILON];
     run[RUN_BOUND].exact = s->each[COST_BOUND];
     run[RUN_S].exact = from_steps(r->info.s_steps * AMOUNT_ONE, EXPONENT_S_BITS);
@@ -311,7 +341,7 @@ static tem_status charge_due(spending *s, bool keep, tem_error *error) {
         a->own_words += status == TEM_OK ? a->words : 0;
         a->words = keep ? a->words : 0;
     }
-    s->own_words += status == TEM_OK ? s->counts.words : 0;
+    s->own_words += status == TEM_OK ? counts_charged(&s->job->text, &s->counts) : 0;
     s->due.size = 0;
     s->counts = (tem_counts){0};
     return status;
@@ -334,6 +364,11 @@ static tem_status check_charges(const spending *s, tem_error *error) {
         return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unbounded_line, 0,
                             "this charge was for a run that nothing bounds (spent_worst is null), "
                             "so no budget can be kept with this ledger; start another one");
+    if ((needs_unit || s->limited[COST_BOUND]) && s->ledger.other_texts_line != 0)
+        return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.other_texts_line, 0,
+                            "this charge and this run differ in how they draw for repeated words: "
+                            "their bounds hold between other texts, so the two cannot be added up; "
+                            "start another ledger for runs that draw once for a repeated word");
     if (needs_unit && s->ledger.unit_line != 0)
         return core_fail_at(error, TEM_ERR_BUDGET, s->job->ledger, s->ledger.unit_line, 0,
                             "the epsilon of this charge has another unit than %s, so the two "
@@ -418,18 +453,18 @@ static tem_status refuse_document(const spending *s, cost_kind kind, const accou
     char budget[AMOUNT_TEXT_BYTES], left[AMOUNT_TEXT_BYTES], needed[AMOUNT_TEXT_BYTES];
     amount_write(s->budget[kind], budget);
     amount_write(ledger_left(&s->ledger, a, kind, s->budget[kind]) - cost(s, kind, a->words), left);
-    amount_write(cost(s, kind, d->counts.words), needed);
+    amount_write(cost(s, kind, words_of(s, d)), needed);
     return core_fail(error, TEM_ERR_BUDGET,
                      "stopped before this document: it %s %s, and %s of the %s of %s is left%s",
                      cost_verbs[kind], needed, left, budget_names[kind], budget,
                      s->job->by != NULL ? " for its person" : "");
 }
 
-static tem_status take_prepaid(account *a, const spending_document *d, tem_error *error) {
-    if (d->counts.words > a->words)
+static tem_status take_prepaid(account *a, uint64_t words, tem_error *error) {
+    if (words > a->words)
         return core_fail(error, TEM_ERR_FILE,
                          "the input has changed since its words were counted and charged");
-    a->words -= d->counts.words;
+    a->words -= words;
     return TEM_OK;
 }
 
@@ -437,14 +472,14 @@ tem_status spending_take(spending *s, const spending_document *d, uint64_t recor
                          tem_error *error) {
     if (!s->active)
         return TEM_OK;
-    const uint64_t words = d->counts.words;
+    const uint64_t words = words_of(s, d);
     if (words > 0) {
         const size_t index = accounts_find(&s->ledger.people, d->person);
         if (index == SIZE_MAX)
             return core_fail_memory(error);
         account *a = &s->ledger.people.items[index];
         if (s->prepaid)
-            return take_prepaid(a, d, error);
+            return take_prepaid(a, words, error);
         for (cost_kind kind = 0; kind < COST_KINDS; kind++)
             if (!can_pay(s, kind, a, a->words + words))
                 return refuse_document(s, kind, a, d, error);

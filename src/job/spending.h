@@ -39,6 +39,14 @@ typedef struct spending_document {
 /* Implements tem_job_why_not_private. */
 const char *spending_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
+/* Implements tem_job_condition. */
+const char *spending_condition(const tem_job *job);
+
+/* Writes the unit of what a run spends: that of its mechanism, and between which texts it holds. */
+enum { SPENDING_UNIT_BYTES = 64 };
+void spending_unit(const tem_job *job, const tem_mechanism_info *info,
+                   char unit[SPENDING_UNIT_BYTES]);
+
 /* Checks the options of a job that are about its ledger, and its policy for missing texts.
  * TEM_ERR_ARGUMENT or TEM_ERR_RANGE if one of them is not valid for this job. */
 tem_status spending_check(const tem_mechanism *mechanism, const tem_job *job, tem_error *error);

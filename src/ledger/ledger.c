@@ -193,6 +193,17 @@ static bool has_our_unit(const ledger *l, const ledger_entry *entry) {
                                : is_text(entry->unit, entry->unit_bytes, l->unit);
 }
 
+/* Whether a unit is one of bounds that hold only between texts whose words repeat alike. */
+static bool is_once(const char *unit, size_t bytes) {
+    return bytes >= strlen(LEDGER_ONCE) && memcmp(unit, LEDGER_ONCE, strlen(LEDGER_ONCE)) == 0;
+}
+
+/* Whether the bound of the charge holds between the same texts as that of this run. */
+static bool has_our_texts(const ledger *l, const ledger_entry *entry) {
+    const bool once = entry->unit != NULL && is_once(entry->unit, entry->unit_bytes);
+    return once == is_once(l->unit, strlen(l->unit));
+}
+
 /* PRIVACY: notes the first charges that a budget could not add to those of this run. Composition
  * adds losses per unit of one metric; per units of two metrics they have no sum. */
 static void note_strangers(ledger *l, const ledger_entry *entry) {
@@ -202,6 +213,8 @@ static void note_strangers(ledger *l, const ledger_entry *entry) {
         l->foreign_line = l->lines;
     if (l->unit_line == 0 && !has_our_unit(l, entry))
         l->unit_line = l->lines;
+    if (l->other_texts_line == 0 && !has_our_texts(l, entry))
+        l->other_texts_line = l->lines;
 }
 
 /* Reads one charge, a line without its line feed, and adds it to the sums. */

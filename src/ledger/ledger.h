@@ -19,6 +19,10 @@
 
 #include "ledger/ledger_text.h"
 
+/* The unit of a charge begins with this if its bound holds only between texts whose content words
+ * repeat at the same places. */
+#define LEDGER_ONCE "once/"
+
 typedef struct ledger {
     const char *path;
     const tem_run *run;
@@ -31,7 +35,7 @@ typedef struct ledger {
     uint64_t lines;                  /* lines in these bytes, the header included */
     char check[LEDGER_CHECK_DIGITS]; /* of the last of these lines */
     core_buffer line;                /* memory for lines that are read or written */
-    char model[65], unit[48];        /* the hash of the model of this run, and its unit */
+    char model[65], unit[64];        /* the hash of the model of this run, and its unit */
 
     /* The charges so far. */
     core_buffer by;            /* the field that names people, as a JSON string; empty: none */
@@ -40,6 +44,8 @@ typedef struct ledger {
     uint64_t unbounded_line;   /* first line with a charge that has no bound; 0: there is none */
     uint64_t foreign_line;     /* first line with a charge of another model; 0: there is none */
     uint64_t unit_line;        /* first line with a charge in another unit; 0: there is none */
+    uint64_t
+        other_texts_line; /* first line with a charge that holds between other texts; 0: none */
 } ledger;
 
 /* Opens a ledger and reads it, or starts one that only its owner can read.

@@ -18,6 +18,7 @@ typedef enum run_field {
     RUN_MECHANISM,
     RUN_PRIVATE,
     RUN_WHY_NOT_PRIVATE,
+    RUN_CONDITION, /* between which texts the bound holds */
     RUN_RELEASED_UNSEEN,
     RUN_DRY_RUN,
     RUN_EPSILON,
@@ -35,10 +36,12 @@ typedef enum run_field {
     RUN_PUNCTUATION,
     RUN_MISSING,
     RUN_KEEP_LINES,
-    RUN_ORDER,   /* of the words in the output */
-    RUN_STYLE,   /* of the output */
-    RUN_FORMAT,  /* of the records */
-    RUN_COLUMNS, /* the fields of the records, and what became of them */
+    RUN_ORDER,         /* of the words in the output */
+    RUN_STYLE,         /* of the output */
+    RUN_REPEAT,        /* what repeated words become */
+    RUN_WORDS_CHARGED, /* a charge of a ledger has these as RUN_WORDS */
+    RUN_FORMAT,        /* of the records */
+    RUN_COLUMNS,       /* the fields of the records, and what became of them */
     RUN_SPENT,
     RUN_SPENT_WORST,
     RUN_MODEL,

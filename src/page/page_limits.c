@@ -30,10 +30,15 @@ void page_put_limits(markup *m, const page_source *s) {
                "<ul>\n<li><strong>People and documents.</strong> The more words somebody has "
                "written, the more the output tells about that person.</li>\n"
                "<li><strong>The number of pieces</strong>: how many words each document has, how "
-               "many documents there are, and their order.</li>\n"
-               "<li><strong>Repeated words.</strong> A word that a text says k times is drawn k "
-               "times, and costs k times as much. If it stays itself with probability p, it shows "
-               "at least once with probability 1 - (1 - p)<sup>k</sup>.</li>\n");
+               "many documents there are, and their order.</li>\n");
+    markup_put(m, s->has_run && s->page->job->text.repeat == TEM_REPEAT_ONCE
+                      ? "<li><strong>Where content words repeat.</strong> A content word that a "
+                        "document says again has the same output there, so the output shows the "
+                        "places. Function words such as \"the\" are drawn each time.</li>\n"
+                      : "<li><strong>Repeated words.</strong> A word that a text says k times is "
+                        "drawn k times, and costs k times as much. If it stays itself with "
+                        "probability p, it shows at least once with probability 1 - (1 - "
+                        "p)<sup>k</sup>.</li>\n");
     if (s->has_run)
         put_run_limits(m, s);
     markup_put(m, "<li><strong>Repeated runs.</strong> Two outputs of one text cost twice, and "

@@ -126,9 +126,13 @@ static void put_cost_table(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
     const tem_counts *c = s->page->counts;
     const run_value *people = &s->run.values[RUN_PEOPLE];
+    const double charged = (double)s->run.values[RUN_WORDS_CHARGED].count;
+    const bool is_once = s->has_run && s->page->job->text.repeat == TEM_REPEAT_ONCE;
     SAY(m,
         LIT("<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Text</th>"
-            "<th scope=\"col\" class=\"number\">words</th>"
+            "<th scope=\"col\" class=\"number\">"),
+        ONE_OF(is_once ? "words, a repeated content word once" : "words"),
+        LIT("</th>"
             "<th scope=\"col\" class=\"number\">cost per unit of "),
         TEXT(f->info.properties->unit),
         LIT("</th>"
@@ -139,14 +143,14 @@ static void put_cost_table(markup *m, const page_source *s) {
         put_cost_row(m, f, "a paragraph", 100);
         put_cost_row(m, f, "an article", 1000);
     } else if (c->documents > 0) {
-        put_cost_row(m, f, "the mean document", (double)c->words / (double)c->documents);
+        put_cost_row(m, f, "the mean document", charged / (double)c->documents);
         if (c->largest > 0)
             put_cost_row(m, f, "the largest document", (double)c->largest);
         if (!people->is_null && people->count > 0) {
-            put_cost_row(m, f, "the mean person", (double)c->words / (double)people->count);
+            put_cost_row(m, f, "the mean person", charged / (double)people->count);
             put_cost_row(m, f, "the person with most words", (double)s->page->balance->largest);
         }
-        put_cost_row(m, f, "all documents of this run", (double)c->words);
+        put_cost_row(m, f, "all documents of this run", charged);
     }
     markup_put(m, "</tbody>\n</table></div>\n");
 }

@@ -150,6 +150,10 @@ static void put_policies(markup *m, const page_source *s) {
     ROW(m, "Unknown words", ONE_OF(about_unknown(text->oov)));
     ROW(m, "Punctuation", ONE_OF(about_punctuation(text->punctuation)));
     ROW(m, "Order of words", ONE_OF(about_order(text->order)));
+    if (text->repeat == TEM_REPEAT_ONCE)
+        ROW(m, "Repeated words",
+            LIT("a content word that a document says again has the output that it had: the output "
+                "shows where content words repeat"));
     if (strcmp(text_of(s, RUN_STYLE), "sentence") == 0)
         ROW(m, "Style", LIT("a capital and a full stop, whatever the text had"));
     if (strcmp(text_of(s, RUN_STYLE), "joined") == 0)

@@ -64,6 +64,8 @@ static void put_verdict(markup *m, const page_source *s) {
             SHARE(median), LIT(" of the cases."));
     if (s->why_not_private == NULL && f->has_numbers)
         put_unchanged_words(m, s);
+    if (s->why_not_private == NULL && !s->run.values[RUN_CONDITION].is_null)
+        SAY(m, LIT(" <strong>But "), TEXT(s->run.values[RUN_CONDITION].text), LIT(".</strong>"));
     markup_put(m, "</p>\n");
 }
 
@@ -77,9 +79,13 @@ static void put_verdict(markup *m, const page_source *s) {
 static void put_run_figures(markup *m, const page_source *s) {
     const tem_counts *c = s->page->counts;
     const bool is_dry = s->page->job->dry_run != 0;
+    const bool is_once = s->page->job->text.repeat == TEM_REPEAT_ONCE;
     FIGURE(m, "Words", COUNT(c->words), LIT("<small>in "), COUNT(c->documents),
            ONE_OF(c->documents == 1 ? " document" : " documents"),
-           ONE_OF(is_dry ? ", counted" : ", each drawn anew"), LIT("</small>"));
+           ONE_OF(is_dry    ? ", counted"
+                  : is_once ? ", a repeated content word drawn once"
+                            : ", each drawn anew"),
+           LIT("</small>"));
     FIGURE(m, "Pieces released unseen", COUNT(s->run.values[RUN_RELEASED_UNSEEN].count),
            LIT("<small>by a policy, as they were</small>"));
 }

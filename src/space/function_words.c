@@ -52,6 +52,15 @@ tem_status function_words_find(const vocab *words, function_words *found, tem_er
     return TEM_OK;
 }
 
+bool function_words_list_has(const char *word, size_t length) {
+    for (size_t i = 0; length > 0 && i < FUNCTION_WORDS; i++) {
+        const char *listed = function_words_list[i];
+        if (listed[0] == word[0] && strlen(listed) == length && memcmp(listed, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 void function_words_free(function_words *found) {
     core_free(found->bits);
     *found = (function_words){.bits = NULL};

@@ -5,6 +5,8 @@
 
 #include "space/vocab.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { FUNCTION_WORDS = 182 };
@@ -21,6 +23,9 @@ typedef struct function_words {
  * function_words_free, also after a failure. */
 tem_status function_words_find(const vocab *words, function_words *found, tem_error *error);
 void function_words_free(function_words *found);
+
+/* Whether the list has a word, as it is folded. */
+bool function_words_list_has(const char *word, size_t length);
 
 /* id: any number; those that are no ids are no function words. */
 static inline bool function_words_have(const function_words *found, uint32_t id) {

@@ -145,6 +145,11 @@ static void test_names(void **state) {
     REFUSED(tem_style_parse("words", NULL, error));
     REFUSED(tem_style_parse("song", &style, error));
     assert_true(style == TEM_STYLE_SENTENCE && strcmp(tem_style_name(0), "unknown") == 0);
+    tem_repeat repeat = TEM_REPEAT_ONCE;
+    REFUSED(tem_repeat_parse(NULL, &repeat, error));
+    REFUSED(tem_repeat_parse("each", NULL, error));
+    REFUSED(tem_repeat_parse("twice", &repeat, error));
+    assert_true(repeat == TEM_REPEAT_ONCE && strcmp(tem_repeat_name(0), "unknown") == 0);
     tem_field_use use = TEM_FIELD_DROPPED;
     REFUSED(tem_field_use_parse(NULL, &use, error));
     REFUSED(tem_field_use_parse("private", NULL, error));
@@ -1023,6 +1028,8 @@ static void test_nothing_given(void **state) {
     assert_int_equal(tem_counts_are_foreign(mechanism, NULL), 0);
     assert_non_null(tem_job_why_not_private(mechanism, NULL));
     assert_null(tem_job_why_not_private(mechanism, &(tem_job){0}));
+    assert_null(tem_job_condition(NULL));
+    assert_null(tem_job_condition(&(tem_job){0}));
     assert_true(tem_metric_at(0, NULL, NULL) != NULL && tem_kernel_at(0, NULL) != NULL);
     assert_non_null(tem_format_at(0, NULL, NULL, NULL));
     length = 7;
@@ -1658,11 +1665,14 @@ static void test_newer_options(void **state) {
     assert_int_not_equal(access(never, F_OK), 0);
     /* A job that is not understood is not private. */
     assert_null(tem_job_why_not_private(mechanism, &job));
+    assert_null(tem_job_condition(&job));
     job.text.reserved[1] = 1;
     assert_non_null(tem_job_why_not_private(mechanism, &job));
+    assert_non_null(tem_job_condition(&job));
     job.text.reserved[1] = 0;
     job.reserved[0] = 1;
     assert_non_null(tem_job_why_not_private(mechanism, &job));
+    assert_non_null(tem_job_condition(&job));
 }
 
 static void test_searches_and_bags(void **state) {

@@ -87,16 +87,28 @@ static void put_word(core_buffer *b, uint32_t id) {
     put_next(b, word);
 }
 
-static void add_known(sample *s) {
+/* With TEM_REPEAT_ONCE: what each word of the document became, the unknown word last. */
+static uint32_t became[WORDS + 1];
+
+/* What a word becomes, which is then shown. */
+static uint32_t next(uint32_t word, const tem_text_options *o) {
+    uint32_t *known = &became[word == TEM_NO_WORD ? WORDS : word];
+    if (o->repeat != TEM_REPEAT_ONCE || *known == TEM_NO_WORD)
+        return *known = follow(word);
+    show(*known);
+    return *known;
+}
+
+static void add_known(sample *s, const tem_text_options *o) {
     const uint32_t id = (uint32_t)random_below(WORDS);
     put_word(&s->text, id);
-    put_word(&s->wanted, follow(id));
+    put_word(&s->wanted, next(id, o));
 }
 
 static void add_unknown(sample *s, const tem_text_options *o) {
     put_next(&s->text, "zz");
     if (o->oov == TEM_OOV_UNIFORM) {
-        put_word(&s->wanted, follow(TEM_NO_WORD));
+        put_word(&s->wanted, next(TEM_NO_WORD, o));
     } else if (o->oov != TEM_OOV_DROP) {
         put_next(&s->wanted, o->oov == TEM_OOV_MASK ? "<unk>" : "zz");
         show(o->oov == TEM_OOV_MASK ? RELEASED_MASK : RELEASED_KEPT_WORD);
@@ -114,6 +126,7 @@ static void add_comma(sample *s, const tem_text_options *o) {
 static sample make_sample(size_t places, const tem_text_options *o) {
     sample s = {{0}, {0}};
     shown_count = 0;
+    memset(became, 0xff, sizeof became);
     for (size_t i = 0; i < places; i++) {
         const size_t what = random_below(12);
         if (what == 0)
@@ -121,7 +134,7 @@ static sample make_sample(size_t places, const tem_text_options *o) {
         else if (what == 1)
             add_comma(&s, o);
         else
-            add_known(&s);
+            add_known(&s, o);
         if (what == 2 && o->keep_lines) {
             put(&s.text, "\n");
             put(&s.wanted, "\n");
@@ -166,11 +179,12 @@ static void check_texts(const tem_text_options *options, unsigned threads) {
 static void test_texts(void **state) {
     (void)state;
     for (tem_oov oov = TEM_OOV_UNIFORM; oov <= TEM_OOV_KEEP_UNSAFE; oov++)
-        for (int keep = 0; keep < 4; keep++) {
+        for (int keep = 0; keep < 8; keep++) {
             const tem_text_options options = {.oov = oov,
+                                              .repeat = keep & 4 ? TEM_REPEAT_ONCE : 0,
                                               .punctuation = keep & 1 ? TEM_PUNCTUATION_KEEP
                                                                       : TEM_PUNCTUATION_DROP,
-                                              .keep_lines = keep / 2};
+                                              .keep_lines = keep / 2 % 2};
             check_texts(&options, 1);
             check_texts(&options, 4);
         }
@@ -188,9 +202,9 @@ static bool is_erased(const text_drawing *d) {
 
 /* A document of many windows is drawn with little memory, and nothing of it stays. One that fails
  * leaves nothing to the next one. */
-static void test_memory(void **state) {
-    (void)state;
-    const tem_text_options options = {.oov = TEM_OOV_MASK, .punctuation = TEM_PUNCTUATION_KEEP};
+static void check_memory(tem_repeat repeat) {
+    const tem_text_options options = {
+        .oov = TEM_OOV_MASK, .punctuation = TEM_PUNCTUATION_KEEP, .repeat = repeat};
     replacer r;
     core_buffer out = {0};
     tem_counts counts = {0};
@@ -218,6 +232,12 @@ static void test_memory(void **state) {
     core_buffer_free(&s.wanted);
     core_buffer_free(&out);
     replacer_free(&r);
+}
+
+static void test_memory(void **state) {
+    (void)state;
+    check_memory(TEM_REPEAT_EACH);
+    check_memory(TEM_REPEAT_ONCE);
 }
 
 /* Documents of ids: short ones share a chunk, and a long one is not cut. */
