@@ -1,6 +1,6 @@
 """The command `tem` of the Python package: the same program as after `make install`.
 
-The wheel has the program, but not the default model, which takes 51 MB. So this finds the default
+The wheel has the program, but not the default model, which takes 75 MB. So this finds the default
 model, builds it in the user's cache on first use, and names it to the program.
 """
 import os

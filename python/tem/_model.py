@@ -278,7 +278,7 @@ class Model:
         tem.
 
         path: the file; None for the default model, which is the one $TEM_MODEL names, or came with
-        tem, or is made in your cache on first use (about a second, 51 MB).
+        tem, or is made in your cache on first use (about ten seconds, 75 MB).
         model_hash: the hash of the model you mean, from whoever has built or verified it, where you
         have done neither; then `open` refuses any other model. The hash of the whole file is
         computed, at about 1 GB/s per CPU. `UntrustedError` says what to do. A damaged model in your
