@@ -58,7 +58,10 @@ def test_slurm_array(run, tmp_path):
     script = ROOT / "examples/slurm-array.sh"
     for task in "012":
         done = run(script, 3, SLURM_ARRAY_TASK_ID=task, SLURM_CPUS_PER_TASK="1")
-        assert (done.returncode, done.stderr) == (0, "")
+        assert done.returncode == 0
+        # This warning comes with --quiet, too: the small model has words that hardly ever change.
+        assert done.stderr.startswith("tem: warning: at this epsilon")
+        assert done.stderr.count("\n") == 1
     private = sorted((tmp_path / "private").glob("*.txt"))
     lines = [line for part in private for line in part.read_text().splitlines()]
     assert list(map(len, map(str.split, lines))) == [len(text.split()) for text in TEXTS]

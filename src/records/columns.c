@@ -98,22 +98,26 @@ static tem_status look_near(void *context, const record_field *field, tem_error 
     return status;
 }
 
-static bool find_near(const header_search *search, const char *wanted,
-                      char text[NEAR_FIELD_TEXT_BYTES]) {
+static tem_status find_near(const header_search *search, const char *wanted, bool *is_near,
+                            char text[NEAR_FIELD_TEXT_BYTES], tem_error *error) {
     near_search near = {.record = search->record, .near = near_field_for(wanted)};
     uint32_t columns = 0;
-    visit_columns(search->reader, search->record, search->size, look_near, &near, &columns, NULL);
-    return near_field_say(&near.near, text);
+    TRY(visit_columns(search->reader, search->record, search->size, look_near, &near, &columns,
+                      error));
+    *is_near = near_field_say(&near.near, text);
+    return TEM_OK;
 }
 
 static tem_status refuse_name(const header_search *search, uint32_t bad, tem_error *error) {
     const record_reader *r = search->reader;
     char which[FORMAT_FIELD_BYTES], near[NEAR_FIELD_TEXT_BYTES];
+    bool is_near = false;
     format_name_field(r, bad, which);
     if (search->found[bad] > 1)
         return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0,
                             "%s is twice in the header, which has %u fields", which, r->columns);
-    if (find_near(search, r->names[bad].name, near))
+    TRY(find_near(search, r->names[bad].name, &is_near, near, error));
+    if (is_near)
         return core_fail_at(error, TEM_ERR_FORMAT, "", 0, 0, "%s is not in the header%s", which,
                             near);
     return core_fail_at(

@@ -1595,15 +1595,17 @@ static double cost_of_output(void) {
  * readable. */
 static void fail_everywhere(bool from_pipe, bool exists) {
     static const char text[] = "the movie\nwas\ngood\n";
+    tem_mechanism_info info;
+    tem_mechanism_get_info(two, &info);
     for (uint64_t n = 1;; n++) {
         clear(NULL);
         if (exists)
-            charge(NULL, 2, 0);
+            charge_in_unit(info.unit);
         core_fault_arm(n);
         const tem_status status = run_to_stdout(two, job_of(100), text, from_pipe, output, NULL);
         const bool hit = core_fault_hit();
         core_fault_arm(0);
-        const double before = exists ? 6 : 0, spent = spent_in_ledger() - before;
+        const double before = exists ? 30 : 0, spent = spent_in_ledger() - before;
         assert_true(spent >= cost_of_output());
         assert_true(spent == 0 || spent == 8);
         if (!hit) {
