@@ -76,20 +76,30 @@ static uint32_t wanted_for(const space *s, uint32_t length) {
 
 tem_status cutoff_finder_init(cutoff_finder *g, const space *s, const clusters *c,
                               const central_words *h, lists *l, tem_error *error) {
-    const size_t room =
+    const size_t words =
         (size_t)wanted_for(s, lists_length(l, 0)) + c->most + (CENTRAL + EXTRA) * NEIGHBOUR_RANGES;
+    const size_t room = (words + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
+    const size_t bytes = s->row_elements * sizeof *g->rows;
     *g = (cutoff_finder){.space = s,
+                         .kernels = kernels_active(),
+                         .room = room,
                          .clusters = c,
                          .central = h,
                          .lists = l,
                          .ids = core_alloc(room, sizeof *g->ids),
                          .ranges = core_alloc(room, sizeof *g->ranges),
                          .is_looked_at = core_alloc_zero(s->count, sizeof *g->is_looked_at),
-                         .rows = core_alloc(room * s->row_elements, sizeof *g->rows),
-                         .squares = core_alloc(room, sizeof *g->squares),
+                         .rows = core_alloc(room, bytes),
+                         .columns = core_alloc(room, bytes),
+                         .norms = core_alloc(room, sizeof *g->norms),
+                         .strip_rows = core_alloc(TILE_ROWS, bytes),
+                         .strip = core_alloc(TILE_ROWS, bytes),
+                         .squares = core_alloc(room * TILE_ROWS, sizeof *g->squares),
                          .keys = core_alloc(room > c->count ? room : c->count, sizeof *g->keys)};
     const bool failed = g->ids == NULL || g->ranges == NULL || g->is_looked_at == NULL ||
-                        g->rows == NULL || g->squares == NULL || g->keys == NULL;
+                        g->rows == NULL || g->columns == NULL || g->norms == NULL ||
+                        g->strip_rows == NULL || g->strip == NULL || g->squares == NULL ||
+                        g->keys == NULL;
     return failed ? core_fail_memory(error) : TEM_OK;
 }
 
@@ -98,6 +108,10 @@ void cutoff_finder_free(cutoff_finder *g) {
     core_free(g->ranges);
     core_free(g->is_looked_at);
     core_free(g->rows);
+    core_free(g->columns);
+    core_free(g->norms);
+    core_free(g->strip_rows);
+    core_free(g->strip);
     core_free(g->squares);
     core_free(g->keys);
     *g = (cutoff_finder){0};
@@ -170,9 +184,9 @@ static void choose_words(cutoff_finder *g, uint32_t cluster) {
     const uint32_t most = wanted_for(g->space, longest_list(g, cluster));
     const uint32_t near = order_clusters(g, cluster, most);
     g->count = 0;
-    for (uint32_t i = 0; i < g->central->count; i++)
+    for (uint32_t i = 0; i < g->central->count && !g->lists->is_even; i++)
         look_at(g, g->central->ids[i], g->central->ids[i] / g->lists->range_words);
-    look_around(g, near, usual, EXTRA);
+    look_around(g, near, usual, g->lists->is_even ? 0 : EXTRA); /* the others are for bounds */
     g->usual = g->count;
     if (most > usual)
         look_around(g, near, most, 0);
@@ -182,13 +196,14 @@ static void choose_words(cutoff_finder *g, uint32_t cluster) {
 
 /* Takes the first `count` words of the sample, and of these the `length` nearest in the order of
  * rough_key. Returns the largest distance among them. */
-static tem_dist bound_farthest(cutoff_finder *g, uint32_t count, uint32_t length) {
+static tem_dist bound_farthest(cutoff_finder *g, const uint64_t *squares, uint32_t count,
+                               uint32_t length) {
     uint64_t last = 0;
     for (uint32_t i = 0; i < count; i++)
-        g->keys[i] = rough_key(i, g->squares[i]);
+        g->keys[i] = rough_key(i, squares[i]);
     nearest_select(g->keys, count, length);
     for (uint32_t i = 0; i < length; i++) {
-        const uint64_t square = g->squares[(uint32_t)g->keys[i]];
+        const uint64_t square = squares[(uint32_t)g->keys[i]];
         last = square > last ? square : last;
     }
     return space_distance_of_square(g->space->step_log2, last);
@@ -213,15 +228,15 @@ static uint64_t sample_range(const cutoff_finder *g, const int16_t *row, uint32_
 /* Sets `bounds`: for each range the distance of some word that is not in the list, as near as the
  * sample has one.
  * PRIVACY: only words beyond `farthest` may lower a bound, because they are not in the list. */
-static void bound_ranges(const cutoff_finder *g, uint32_t count, const int16_t *row,
-                         tem_dist farthest, tem_dist bounds[NEIGHBOUR_RANGES]) {
+static void bound_ranges(const cutoff_finder *g, const uint64_t *squares, uint32_t count,
+                         const int16_t *row, tem_dist farthest, tem_dist bounds[NEIGHBOUR_RANGES]) {
     const uint32_t q = g->space->step_log2;
     const uint64_t last = space_square_of_distance(q, farthest);
     uint64_t least[NEIGHBOUR_RANGES];
     memset(least, 0xff, sizeof least);
     for (uint32_t i = 0; i < count; i++)
-        if (g->squares[i] > last && g->squares[i] < least[g->ranges[i]])
-            least[g->ranges[i]] = g->squares[i];
+        if (squares[i] > last && squares[i] < least[g->ranges[i]])
+            least[g->ranges[i]] = squares[i];
     for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++) {
         if (least[range] == UINT64_MAX)
             least[range] = sample_range(g, row, range, last);
@@ -230,24 +245,97 @@ static void bound_ranges(const cutoff_finder *g, uint32_t count, const int16_t *
     }
 }
 
-/* Sets the cutoffs of one word. If the sample has fewer words than its list, the word gets none. */
-static void find_cutoffs(cutoff_finder *g, uint32_t id) {
+/* ---- squares ---- */
+
+/* Packs TILE_ROWS or TILE_COLUMNS rows as kernels.h has them; `in_tile` of them, the others 0. */
+static void pack(const int16_t *rows, size_t row_elements, uint32_t count, uint32_t in_tile,
+                 int16_t *to) {
+    for (uint32_t r = 0; r < in_tile; r++) {
+        const int16_t *row = r < count ? rows + r * row_elements : NULL;
+        for (size_t e = 0; e < row_elements; e++)
+            to[(e / 2 * in_tile + r) * 2 + e % 2] = row != NULL ? row[e] : 0;
+    }
+}
+
+/* Packs the sample, and squares the length of its rows. The products of two rows are known modulo
+ * 2^32, so the squares of all lengths must be below 2^30: those of unit_points are. */
+static void pack_sample(cutoff_finder *g) {
+    const size_t elements = g->space->row_elements;
+    g->is_short = true;
+    for (uint32_t i = 0; i < g->count; i++) {
+        const int16_t *row = g->rows + i * elements;
+        const uint64_t norm = (uint64_t)g->kernels->dot_i16(row, row, elements);
+        g->norms[i] = (uint32_t)norm;
+        g->is_short &= norm < (uint64_t)1 << 30;
+    }
+    for (uint32_t first = 0; first < g->count && g->is_short; first += TILE_COLUMNS)
+        pack(g->rows + first * elements, elements, g->count - first, TILE_COLUMNS,
+             g->columns + first * elements);
+}
+
+/* Sets g->squares for TILE_ROWS words or fewer: a row of `room` squares each. False: a word is too
+ * long for that. */
+static bool square_strip(cutoff_finder *g, const uint32_t *ids, uint32_t count) {
+    const size_t elements = g->space->row_elements;
+    uint32_t dots[TILE_ROWS * TILE_COLUMNS], norms[TILE_ROWS] = {0};
+    bool is_short = g->is_short;
+    for (uint32_t r = 0; r < count; r++) {
+        const int16_t *row = space_row(g->space, ids[r]);
+        const uint64_t norm = (uint64_t)g->kernels->dot_i16(row, row, elements);
+        memcpy(g->strip_rows + r * elements, row, elements * sizeof *row);
+        norms[r] = (uint32_t)norm;
+        is_short &= norm < (uint64_t)1 << 30;
+    }
+    if (!is_short)
+        return false;
+    pack(g->strip_rows, elements, count, TILE_ROWS, g->strip);
+    for (uint32_t first = 0; first < g->count; first += TILE_COLUMNS) {
+        const tile_vectors vectors = {.rows = g->strip,
+                                      .columns = g->columns + first * elements,
+                                      .strips = 1,
+                                      .pairs = elements / 2};
+        g->kernels->tile_dots(&vectors, dots);
+        for (uint32_t r = 0; r < count; r++)
+            for (uint32_t c = 0; c < TILE_COLUMNS && first + c < g->count; c++)
+                g->squares[r * g->room + first + c] =
+                    norms[r] + g->norms[first + c] - 2 * dots[r * TILE_COLUMNS + c];
+    }
+    return true;
+}
+
+static void square_one_by_one(cutoff_finder *g, const uint32_t *ids, uint32_t count) {
+    const size_t elements = g->space->row_elements;
+    for (uint32_t r = 0; r < count; r++)
+        for (uint32_t i = 0; i < g->count; i++)
+            g->squares[r * g->room + i] =
+                square_of(g, space_row(g->space, ids[r]), g->rows + i * elements);
+}
+
+/* Sets the cutoffs of one word by its squares. If the sample has fewer words than its list, the
+ * word gets none. */
+static void find_cutoffs(cutoff_finder *g, uint32_t id, uint64_t *squares) {
     const uint32_t length = lists_length(g->lists, id);
     const uint32_t count = length > g->lists->length ? g->count : g->usual;
     if (count < length)
         return;
     const int16_t *row = space_row(g->space, id);
-    for (uint32_t i = 0; i < count; i++)
-        g->squares[i] = square_of(g, row, g->rows + (size_t)i * g->space->row_elements);
-    tem_dist bounds[NEIGHBOUR_RANGES];
-    const tem_dist farthest = bound_farthest(g, count, length);
-    bound_ranges(g, count, row, farthest, bounds);
+    tem_dist bounds[NEIGHBOUR_RANGES] = {0};
+    const tem_dist farthest = bound_farthest(g, squares, count, length);
+    if (!g->lists->is_even)
+        bound_ranges(g, squares, count, row, farthest, bounds);
     lists_expect(g->lists, id, farthest, bounds);
 }
 
 void cutoff_finder_run(cutoff_finder *g, uint32_t cluster) {
     const clusters *c = g->clusters;
     choose_words(g, cluster);
-    for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i++)
-        find_cutoffs(g, c->ids[i]);
+    pack_sample(g);
+    for (uint32_t i = c->starts[cluster]; i < c->starts[cluster + 1]; i += TILE_ROWS) {
+        const uint32_t left = c->starts[cluster + 1] - i;
+        const uint32_t count = left < TILE_ROWS ? left : TILE_ROWS;
+        if (!square_strip(g, c->ids + i, count))
+            square_one_by_one(g, c->ids + i, count);
+        for (uint32_t r = 0; r < count; r++)
+            find_cutoffs(g, c->ids[i + r], g->squares + r * g->room);
+    }
 }

@@ -15,6 +15,7 @@
 #define INDEX_FIRST_CUTOFFS_H
 
 #include "index/lists.h"
+#include "space/kernels/kernels.h"
 
 /* ---- clusters: an estimate of which words are near each other ---- */
 
@@ -58,8 +59,14 @@ typedef struct cutoff_finder {
     uint32_t *ids;
     uint8_t *ranges;
     bool *is_looked_at; /* by id: whether the word is in the sample */
-    int16_t *rows;
-    uint64_t *squares; /* of the distances of one word from the sample */
+    const kernels *kernels;
+    size_t room;                 /* most words in a sample, in whole tiles */
+    int16_t *rows;               /* of the sample */
+    int16_t *columns;            /* the same as tile_vectors.columns, tile after tile */
+    uint32_t *norms;             /* the squared lengths of the rows */
+    bool is_short;               /* all lengths are small enough for tile_dots */
+    int16_t *strip_rows, *strip; /* TILE_ROWS words, and the same packed */
+    uint64_t *squares; /* of the distances of TILE_ROWS words from the sample, `room` each */
     uint64_t *keys;
 } cutoff_finder;
 

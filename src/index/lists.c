@@ -21,14 +21,15 @@ static uint32_t capacity_for(uint32_t length, uint32_t words) {
     return words - length < spare ? words : length + spare;
 }
 
-static void fill(_Atomic(tem_dist) *distances, size_t count) {
+static void fill(_Atomic(tem_dist) *distances, size_t count, tem_dist distance) {
     for (size_t i = 0; i < count; i++)
-        atomic_init(&distances[i], UINT32_MAX);
+        atomic_init(&distances[i], distance);
 }
 
-tem_status lists_init(lists *l, const blocks *b, uint32_t length, tem_error *error) {
+tem_status lists_init(lists *l, const blocks *b, uint32_t length, bool is_even, tem_error *error) {
     const size_t words = b->words;
-    *l = (lists){.words = b->words, .range_words = b->range_words, .length = length};
+    *l = (lists){
+        .words = b->words, .range_words = b->range_words, .length = length, .is_even = is_even};
     l->starts = core_alloc(words + 1, sizeof *l->starts);
     if (l->starts == NULL)
         return core_fail_memory(error);
@@ -43,8 +44,9 @@ tem_status lists_init(lists *l, const blocks *b, uint32_t length, tem_error *err
     if (l->keys == NULL || l->used == NULL || l->farthest == NULL || l->bounds == NULL ||
         l->locks == NULL)
         return core_fail_memory(error);
-    fill(l->farthest, words);
-    fill(l->bounds, words * NEIGHBOUR_RANGES);
+    fill(l->farthest, words, UINT32_MAX);
+    /* No distance lowers a bound of 0, and it raises no cutoff: as if there were no bounds. */
+    fill(l->bounds, words * NEIGHBOUR_RANGES, is_even ? 0 : UINT32_MAX);
     for (; l->lock_count < b->count; l->lock_count++)
         if (pthread_mutex_init(&l->locks[l->lock_count], NULL) != 0)
             return core_fail_memory(error);
@@ -109,7 +111,7 @@ void lists_offer(lists *l, uint32_t id, uint32_t other, tem_dist distance) {
 void lists_expect(lists *l, uint32_t id, tem_dist farthest,
                   const tem_dist bounds[NEIGHBOUR_RANGES]) {
     atomic_store_explicit(&l->farthest[id], farthest, memory_order_relaxed);
-    for (uint32_t range = 0; range < NEIGHBOUR_RANGES; range++)
+    for (uint32_t range = 0; range < NEIGHBOUR_RANGES && !l->is_even; range++)
         atomic_store_explicit(&l->bounds[(size_t)range * l->words + id], bounds[range],
                               memory_order_relaxed);
 }
@@ -151,4 +153,11 @@ tem_status lists_take(lists *l, neighbour_index *out, tem_error *error) {
     l->keys = NULL;
     l->starts = NULL;
     return TEM_OK;
+}
+
+tem_neighbour *lists_take_even(lists *l) {
+    tem_neighbour *entries = (tem_neighbour *)(void *)l->keys;
+    close_up(l);
+    l->keys = NULL;
+    return entries;
 }

@@ -19,6 +19,7 @@
 typedef struct lists {
     uint32_t words, range_words;
     uint32_t length;  /* of the lists of words that are not frequent (neighbours.h) */
+    bool is_even;     /* all lists have `length` words, and there are no bounds */
     uint64_t *starts; /* words + 1: where the room for each word's keys starts in `keys` */
     uint64_t *keys;
     uint32_t *used;
@@ -28,8 +29,9 @@ typedef struct lists {
     uint32_t lock_count;
 } lists;
 
-/* Makes empty lists. Fails with TEM_ERR_MEMORY only. Free with lists_free, also after a failure. */
-tem_status lists_init(lists *l, const blocks *b, uint32_t length, tem_error *error);
+/* Makes empty lists. is_even: as above. Fails with TEM_ERR_MEMORY only. Free with lists_free, also
+ * after a failure. */
+tem_status lists_init(lists *l, const blocks *b, uint32_t length, bool is_even, tem_error *error);
 void lists_free(lists *l);
 
 void lists_lock(lists *l, uint32_t block);
@@ -47,7 +49,7 @@ void lists_expect(lists *l, uint32_t id, tem_dist farthest,
 
 /* The number of words that the final list has. */
 static inline uint32_t lists_length(const lists *l, uint32_t id) {
-    return neighbours_length(l->words, l->length, id);
+    return l->is_even ? l->length : neighbours_length(l->words, l->length, id);
 }
 
 /* The cutoff of the word `id` for a range: words of the range that are farther away change neither
@@ -65,5 +67,9 @@ void lists_finish(lists *l, uint32_t id);
 /* Moves all finished lists and their bounds into the index `out`; free it with neighbours_free. `l`
  * must still be freed. Fails with TEM_ERR_MEMORY only. */
 tem_status lists_take(lists *l, neighbour_index *out, tem_error *error);
+
+/* Returns the words of all finished lists, which are even, list after list; free with core_free.
+ * `l` must still be freed. */
+tem_neighbour *lists_take_even(lists *l);
 
 #endif

@@ -69,6 +69,12 @@ static inline const tem_dist *neighbours_bounds(const neighbour_index *index, ui
 tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
                             neighbour_index *out, tem_error *error);
 
+/* Finds only the `length` nearest words of each word, itself included, in the order (distance, id):
+ * out[id * length] is the first one of word `id`. Else as neighbours_build, in half of its time.
+ * Free with core_free. */
+tem_status neighbours_list(const space *s, uint32_t length, const tem_run *run, tem_neighbour **out,
+                           tem_error *error);
+
 /* Makes an index with the same lists and bounds, each computed when it is first needed: one raw
  * distance per word of the space. The index and everything that draws by it belong to one thread at
  * a time. The space must live as long, and must have passed space_check_range. Memory for all lists

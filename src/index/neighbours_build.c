@@ -152,9 +152,10 @@ static void builder_free(builder *b) {
     codes_free(&b->codes);
 }
 
-static tem_status prepare(builder *b, uint32_t length, const tem_run *run, tem_error *error) {
+static tem_status prepare(builder *b, uint32_t length, bool is_even, const tem_run *run,
+                          tem_error *error) {
     const bool euclidean = b->space->metric->is_euclidean;
-    tem_status status = lists_init(&b->lists, &b->blocks, length, error);
+    tem_status status = lists_init(&b->lists, &b->blocks, length, is_even, error);
     if (status == TEM_OK && euclidean)
         status = find_first_cutoffs(b, run, error);
     free_first_cutoffs(b);
@@ -165,20 +166,43 @@ static tem_status prepare(builder *b, uint32_t length, const tem_run *run, tem_e
     return status;
 }
 
-tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
-                            neighbour_index *out, tem_error *error) {
-    /* Ask for the number of threads only once: processors may be added while this runs. */
+/* Fills the lists of b. */
+static tem_status build(builder *b, uint32_t length, bool is_even, const tem_run *run,
+                        tem_error *error) {
+    const uint64_t items = (uint64_t)b->blocks.count * ITEMS_A_BLOCK;
+    tem_status status = prepare(b, length, is_even, run, error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "comparing", items, compare_item, b, error);
+    if (status == TEM_OK)
+        status = core_parallel(run, "sorting", b->blocks.count, finish_block, b, error);
+    return status;
+}
+
+/* Asks for the number of threads only once: processors may be added while a build runs. */
+static tem_run fixed_run(const tem_run *run) {
     tem_run fixed = run == NULL ? (tem_run){0} : *run;
     fixed.threads = core_thread_count(run);
+    return fixed;
+}
+
+tem_status neighbours_build(const space *s, uint32_t length, const tem_run *run,
+                            neighbour_index *out, tem_error *error) {
+    const tem_run fixed = fixed_run(run);
     builder b = {.space = s, .threads = fixed.threads, .blocks = blocks_of(s)};
-    const uint64_t items = (uint64_t)b.blocks.count * ITEMS_A_BLOCK;
-    tem_status status = prepare(&b, length, &fixed, error);
-    if (status == TEM_OK)
-        status = core_parallel(&fixed, "comparing", items, compare_item, &b, error);
-    if (status == TEM_OK)
-        status = core_parallel(&fixed, "sorting", b.blocks.count, finish_block, &b, error);
+    tem_status status = build(&b, length, false, &fixed, error);
     if (status == TEM_OK)
         status = lists_take(&b.lists, out, error);
+    builder_free(&b);
+    return status;
+}
+
+tem_status neighbours_list(const space *s, uint32_t length, const tem_run *run, tem_neighbour **out,
+                           tem_error *error) {
+    const tem_run fixed = fixed_run(run);
+    builder b = {.space = s, .threads = fixed.threads, .blocks = blocks_of(s)};
+    const tem_status status = build(&b, length, true, &fixed, error);
+    if (status == TEM_OK)
+        *out = lists_take_even(&b.lists);
     builder_free(&b);
     return status;
 }

@@ -21,6 +21,7 @@ typedef struct cutter {
     uint64_t *sorted; /* the same, to select from */
     uint32_t *upper;  /* ids of the upper side, while they are moved */
     int64_t *lower_sum, *upper_sum;
+    int64_t *sum; /* of all words of the part */
     int16_t *direction;
 } cutter;
 
@@ -30,6 +31,7 @@ static void free_cutter(cutter *c) {
     core_free(c->upper);
     core_free(c->lower_sum);
     core_free(c->upper_sum);
+    core_free(c->sum);
     core_free(c->direction);
 }
 
@@ -40,9 +42,10 @@ static tem_status init_cutter(cutter *c, const unit_points *p, uint32_t count, t
     c->upper = core_alloc(count, sizeof *c->upper);
     c->lower_sum = core_alloc(p->row_elements, sizeof *c->lower_sum);
     c->upper_sum = core_alloc(p->row_elements, sizeof *c->upper_sum);
+    c->sum = core_alloc(p->row_elements, sizeof *c->sum);
     c->direction = core_alloc_zero(p->row_elements, sizeof *c->direction);
     if (c->keys != NULL && c->sorted != NULL && c->upper != NULL && c->lower_sum != NULL &&
-        c->upper_sum != NULL && c->direction != NULL)
+        c->upper_sum != NULL && c->sum != NULL && c->direction != NULL)
         return TEM_OK;
     free_cutter(c);
     return core_fail_memory(error);
@@ -69,6 +72,7 @@ static void begin_direction(cutter *c, const uint32_t *ids, uint32_t count) {
     clear(c, c->lower_sum);
     for (uint32_t i = 0; i < count; i++)
         unit_add(c->lower_sum, unit_row(c->points, ids[i]), dimension);
+    memcpy(c->sum, c->lower_sum, dimension * sizeof *c->sum);
     unit_scale(c->lower_sum, dimension, c->direction);
     uint32_t farthest = ids[0];
     int64_t least = INT64_MAX;
@@ -100,10 +104,11 @@ static uint64_t find_cut(cutter *c, const uint32_t *ids, uint32_t count, uint32_
 static void improve_direction(cutter *c, const uint32_t *ids, uint32_t count, uint32_t lower,
                               uint64_t cut) {
     clear(c, c->lower_sum);
-    clear(c, c->upper_sum);
     for (uint32_t i = 0; i < count; i++)
-        unit_add(c->keys[i] <= cut ? c->lower_sum : c->upper_sum, unit_row(c->points, ids[i]),
-                 c->points->dimension);
+        if (c->keys[i] <= cut)
+            unit_add(c->lower_sum, unit_row(c->points, ids[i]), c->points->dimension);
+    for (uint32_t i = 0; i < c->points->dimension; i++)
+        c->upper_sum[i] = c->sum[i] - c->lower_sum[i];
     set_direction(c, c->lower_sum, lower, c->upper_sum, count - lower);
 }
 

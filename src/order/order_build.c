@@ -2,9 +2,7 @@
  *
  *  1. Candidates: the nearest outputs of each word, by the index's exact search.
  *  2. The sequence and its blocks (order_blocks.c), the groups (order_groups.c).
- *  3. The order of the blocks of each group: by the member of the block that is nearest to the
- *     middle of the group. By the middle of the block instead, nearest neighbors lose 6.3 instead
- *     of 5.4: it says little about the nearest member (docs/RANK.md).
+ *  3. The order of the blocks of each group (order_sort.c).
  *  4. The list of each word: the candidates that are nearest to a mean of the word, its ten nearest
  *     and its group. Near words then have more alike lists. */
 #include "order/order_build.h"
@@ -26,7 +24,7 @@ enum {
     USUAL_GROUP = 12,
     LARGE_GROUP = 32, /* of vocabularies above 2^16 words, whose orders of blocks would be large */
     AVERAGED = 10,    /* nearest words that the query of a list takes the mean of */
-    GROUPS_AT_ONCE = 16, /* whose middles stay in the cache while all words pass by */
+    PREFETCH = 6,     /* how many candidates ahead to prefetch vectors */
     STEP_LOG2 = 13
 };
 
@@ -85,13 +83,41 @@ static uint32_t group_most(const order_builder *b, const order_wishes *wishes) {
 
 /* ---- candidates ---- */
 
-static void take_candidates(order_builder *b, uint32_t word, const tem_neighbours *near) {
+static void take_candidates(order_builder *b, uint32_t word, const tem_neighbour *near,
+                            uint32_t near_count) {
     uint32_t *out = b->candidates + (size_t)word * CANDIDATES, count = 0;
-    for (uint32_t i = 0; i < near->count && count < CANDIDATES; i++)
-        if (near->list[i].id != word && is_output(b, near->list[i].id))
-            out[count++] = near->list[i].id;
+    for (uint32_t i = 0; i < near_count && count < CANDIDATES; i++)
+        if (near[i].id != word && is_output(b, near[i].id))
+            out[count++] = near[i].id;
     while (count < CANDIDATES)
         out[count++] = ORDER_NONE;
+}
+
+/* Frequent words have all of their candidates, although excluded words are near: tem looks at all
+ * words for those whose list of near words was too short. */
+static void complete_candidates(order_builder *b, const space *s, uint32_t word, tem_dist *room,
+                                uint64_t *keys) {
+    if (b->candidates[(size_t)word * CANDIDATES + CANDIDATES - 1] != ORDER_NONE)
+        return;
+    const uint32_t most = neighbours_length(s->count, CANDIDATES + 1, word);
+    space_distances(s, word, 0, s->count, room);
+    for (uint32_t id = 0; id < s->count; id++)
+        keys[id] = nearest_key(id, room[id]);
+    nearest_select(keys, s->count, most);
+    nearest_sort(keys, most);
+    take_candidates(b, word, (const tem_neighbour *)(const void *)keys, most);
+}
+
+static tem_status complete_frequent(order_builder *b, const space *s, tem_error *error) {
+    const uint32_t frequent = s->count > CANDIDATES ? s->count / NEIGHBOUR_FREQUENT : 0;
+    tem_dist *room = core_alloc(s->count, sizeof *room);
+    uint64_t *keys = core_alloc(s->count, sizeof *keys);
+    const tem_status status = room == NULL || keys == NULL ? core_fail_memory(error) : TEM_OK;
+    for (uint32_t word = 0; word < frequent && status == TEM_OK; word++)
+        complete_candidates(b, s, word, room, keys);
+    core_free(room);
+    core_free(keys);
+    return status;
 }
 
 static tem_status find_candidates(order_builder *b, const tem_run *run, tem_error *error) {
@@ -101,17 +127,13 @@ static tem_status find_candidates(order_builder *b, const tem_run *run, tem_erro
                      .row_elements = b->points->row_elements,
                      .step_log2 = STEP_LOG2,
                      .rows = b->points->rows};
-    neighbour_index index = {0};
+    tem_neighbour *near = NULL;
     const uint32_t wanted = CANDIDATES + 1 < s.count ? CANDIDATES + 1 : s.count;
-    tem_status status = neighbours_build(&s, wanted, run, &index, error);
-    for (uint32_t word = 0; word < s.count && status == TEM_OK; word++) {
-        tem_neighbours near = {0};
-        status = neighbours_get(&index, word, &near, error);
-        if (status == TEM_OK)
-            take_candidates(b, word, &near);
-    }
-    neighbours_free(&index);
-    return status;
+    const tem_status status = neighbours_list(&s, wanted, run, &near, error);
+    for (uint32_t word = 0; word < s.count && status == TEM_OK; word++)
+        take_candidates(b, word, near + (size_t)word * wanted, wanted);
+    core_free(near);
+    return status == TEM_OK ? complete_frequent(b, &s, error) : status;
 }
 
 /* ---- sequence and groups ---- */
@@ -167,50 +189,6 @@ static tem_status make_middles(order_builder *b, tem_error *error) {
     return TEM_OK;
 }
 
-/* ---- orders of the blocks ---- */
-
-/* Sorts the blocks of a group: the largest product first, ties by number, the last block last. */
-static void sort_blocks(const order_builder *b, const int64_t *best, uint64_t *keys,
-                        uint16_t *out) {
-    const uint32_t last = b->blocks - 1;
-    for (uint32_t block = 0; block < last; block++)
-        keys[block] = nearest_key(block, (uint32_t)(((int64_t)1 << 31) - best[block]));
-    if (last > 0)
-        nearest_sort(keys, last);
-    for (uint32_t i = 0; i < last; i++)
-        out[i] = (uint16_t)keys[i];
-    out[last] = (uint16_t)last;
-}
-
-/* A core_task: the orders of GROUPS_AT_ONCE groups. */
-static void order_blocks_of_groups(void *context, uint64_t item, unsigned thread) {
-    order_builder *b = context;
-    const uint32_t elements = b->points->row_elements, first = (uint32_t)item * GROUPS_AT_ONCE;
-    const uint32_t left = b->shape.groups - first;
-    const uint32_t count = left < GROUPS_AT_ONCE ? left : GROUPS_AT_ONCE;
-    int64_t *best = core_alloc((size_t)GROUPS_AT_ONCE * b->blocks, sizeof *best);
-    uint64_t *keys = core_alloc(b->blocks, sizeof *keys);
-    (void)thread;
-    if (best == NULL || keys == NULL)
-        atomic_store(&b->no_memory, true);
-    for (size_t i = 0; best != NULL && i < (size_t)GROUPS_AT_ONCE * b->blocks; i++)
-        best[i] = INT32_MIN;
-    for (uint32_t place = 0; best != NULL && place < b->shape.outputs; place++) {
-        const int16_t *row = unit_row(b->points, b->sequence[place]);
-        for (uint32_t g = 0; g < count; g++) {
-            int64_t *most = &best[(size_t)g * b->blocks + place / b->shape.block];
-            const int64_t product =
-                b->kernels->dot_i16(row, b->middles + (size_t)(first + g) * elements, elements);
-            *most = product > *most ? product : *most;
-        }
-    }
-    for (uint32_t g = 0; best != NULL && keys != NULL && g < count; g++)
-        sort_blocks(b, best + (size_t)g * b->blocks, keys,
-                    b->block_orders + (size_t)(first + g) * b->blocks);
-    core_free(best);
-    core_free(keys);
-}
-
 /* ---- lists ---- */
 
 /* The query of a list: 2/5 of the word, 2/5 of the mean of its nearest, 1/5 of its group. */
@@ -235,6 +213,12 @@ static void put_place(const order_builder *b, uint32_t word, uint32_t i, uint32_
         ((uint16_t *)(void *)b->lists)[at] = (uint16_t)place;
 }
 
+static void prefetch_row(const order_builder *b, uint32_t word) {
+    const char *row = (const char *)unit_row(b->points, word);
+    for (size_t byte = 0; byte < b->points->row_elements * sizeof *b->points->rows; byte += 64)
+        __builtin_prefetch(row + byte);
+}
+
 /* Fills `listed` with the words of a list, and returns how many there are: the word itself, or the
  * nearest output if the word is none; then the candidates by their product with the query. Fewer
  * than asked for if most words are excluded. */
@@ -243,10 +227,16 @@ static uint32_t choose_listed(const order_builder *b, uint32_t word, const int16
     const uint32_t *near = b->candidates + (size_t)word * CANDIDATES;
     uint32_t found = 0, count = 0;
     for (; found < CANDIDATES && near[found] != ORDER_NONE; found++) {
+        const uint32_t ahead = found + PREFETCH < CANDIDATES ? near[found + PREFETCH] : ORDER_NONE;
+        if (ahead != ORDER_NONE)
+            prefetch_row(b, ahead);
         const int64_t product =
             b->kernels->dot_i16(query, unit_row(b->points, near[found]), b->points->row_elements);
         keys[found] = nearest_key(near[found], (uint32_t)(((int64_t)1 << 31) - product));
     }
+    if (found > b->shape.list)
+        nearest_select(keys, found, b->shape.list); /* one more than is taken: the first word */
+    found = found < b->shape.list ? found : b->shape.list;
     nearest_sort(keys, found);
     if (is_output(b, word) || found > 0)
         listed[count++] = is_output(b, word) ? word : near[0];
@@ -324,12 +314,9 @@ static tem_status check_memory(const order_builder *b, tem_error *error) {
 }
 
 static tem_status fill_section(order_builder *b, const tem_run *run, tem_error *error) {
-    const uint32_t group_items = (b->shape.groups - 1) / GROUPS_AT_ONCE + 1;
     const uint32_t word_items = (b->shape.words - 1) / WORDS_AT_ONCE + 1;
-    tem_status status =
-        core_parallel(run, "ordering blocks", group_items, order_blocks_of_groups, b, error);
-    if (status == TEM_OK)
-        status = check_memory(b, error);
+    tem_status status = order_sort_blocks(b->points, b->sequence, &b->shape, b->middles, run,
+                                          b->block_orders, error);
     if (status == TEM_OK)
         status = core_parallel(run, "listing words", word_items, make_lists, b, error);
     return status == TEM_OK ? check_memory(b, error) : status;

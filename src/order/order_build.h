@@ -42,4 +42,12 @@ enum { ORDER_JOINED = 5 };
 tem_status order_make_groups(const unit_points *p, const uint32_t *near, uint32_t most,
                              uint32_t *groups, uint32_t *group_count, tem_error *error);
 
+/* Sets the order of the blocks of each group (order_sort.c): the block whose nearest word to the
+ * middle of the group is nearest comes first, ties by number; the last block is the last. middles:
+ * a row of points->row_elements per group. orders: a row of blocks per group. TEM_ERR_MEMORY or
+ * TEM_ERR_CANCELLED. */
+tem_status order_sort_blocks(const unit_points *p, const uint32_t *sequence,
+                             const order_shape *shape, const int16_t *middles, const tem_run *run,
+                             uint16_t *orders, tem_error *error);
+
 #endif

@@ -92,6 +92,10 @@ void unit_scale(const int64_t *sum, uint32_t dimension, int16_t *row) {
     for (uint32_t i = 0; i < dimension; i++)
         square += (uint128)((int128)sum[i] * sum[i]);
     const int128 length = (int128)root_ceil(square);
+    /* A number is at most the length, so a short length needs 64 bits only. */
+    const int64_t narrow = length < (int128)1 << 48 ? (int64_t)length : 0;
     for (uint32_t i = 0; i < dimension; i++)
-        row[i] = length == 0 ? 0 : (int16_t)((int128)sum[i] * UNIT_LENGTH / length);
+        row[i] = length == 0   ? 0
+                 : narrow != 0 ? (int16_t)(sum[i] * UNIT_LENGTH / narrow)
+                               : (int16_t)((int128)sum[i] * UNIT_LENGTH / length);
 }

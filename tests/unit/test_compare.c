@@ -105,7 +105,7 @@ static void scene_make(scene *s, tem_metric metric, uint32_t dimension, uint32_t
     s->space.rows = s->rows;
     fill_rows(s, largest);
     s->blocks = blocks_of(&s->space);
-    assert_int_equal(lists_init(&s->lists, &s->blocks, 10, NULL), TEM_OK);
+    assert_int_equal(lists_init(&s->lists, &s->blocks, 10, false, NULL), TEM_OK);
     fill_cutoffs(s);
     if (s->space.metric->is_euclidean)
         make_codes(s);

@@ -206,9 +206,21 @@ static void check_index(const sorted *all, uint32_t length, const neighbour_inde
     }
 }
 
+/* The same lists for all words, without bounds. */
+static void check_even_lists(const space *s, const sorted *all, uint32_t length,
+                             const tem_run *run) {
+    tem_neighbour *near = NULL;
+    assert_int_equal(neighbours_list(s, length, run, &near, NULL), TEM_OK);
+    for (uint32_t id = 0; id < all->count; id++)
+        assert_memory_equal(near + (size_t)id * length, all->keys + (size_t)id * all->count,
+                            length * sizeof *near);
+    core_free(near);
+}
+
 static void check_build(const space *s, const sorted *all, uint32_t length, unsigned threads) {
     const tem_run run = {.threads = threads};
     neighbour_index index = {0};
+    check_even_lists(s, all, length, &run);
     tem_error error = {0};
     assert_int_equal(neighbours_build(s, length, &run, &index, &error), TEM_OK);
     check_index(all, length, &index);

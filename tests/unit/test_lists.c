@@ -93,7 +93,7 @@ static void check_lists(uint32_t words, uint32_t length, offers how) {
     const blocks b = blocks_of(&s);
     lists l;
     neighbour_index index = {0};
-    assert_int_equal(lists_init(&l, &b, length, NULL), TEM_OK);
+    assert_int_equal(lists_init(&l, &b, length, false, NULL), TEM_OK);
     for (uint32_t id = 0; id < words; id++) {
         const uint32_t listed = lists_length(&l, id);
         tem_dist bounds[NEIGHBOUR_RANGES];
@@ -173,7 +173,7 @@ static void test_two_threads(void **state) {
     neighbour_index index = {0};
     pthread_t other;
     make_distances(WORDS_MAX, 50);
-    assert_int_equal(lists_init(&l, &b, 20, NULL), TEM_OK);
+    assert_int_equal(lists_init(&l, &b, 20, false, NULL), TEM_OK);
     half halves[] = {{&l, &b, 0}, {&l, &b, 1}};
     assert_int_equal(pthread_create(&other, NULL, offer_half, &halves[1]), 0);
     offer_half(&halves[0]);
