@@ -161,18 +161,23 @@ static tem_status multiply_by_distance(const tem_channel *channel, const char *s
 
 /* ----------------------------------------------------------- by the form -- */
 
-/* A product with any K. An item is FORM_ROWS rows of the matrix, so no two threads write to the
- * same row of `out`. */
-enum { FORM_ROWS = 16 };
+/* A product with any K, or with its transpose, from rows of K: a form may need a hundred times as
+ * long for a column. */
+enum {
+    FORM_ROWS = 16,   /* rows of K in an item */
+    BATCH_ROWS = 128, /* rows of K between two steps of a product with the transpose */
+    CHUNK = 512       /* rows of the transpose in an item */
+};
 
 typedef struct form_product {
     const tem_channel *channel;
-    channel_matrix matrix;
     const double *in;
-    double *out, *rows; /* FORM_ROWS rows of the matrix per thread */
+    double *out, *rows; /* rows of K: FORM_ROWS per thread, or BATCH_ROWS */
     uint32_t columns;
+    uint32_t first, count; /* the rows of a batch */
 } form_product;
 
+/* An item is FORM_ROWS rows, so no two threads write to the same row of `out`. */
 static void add_form_rows(void *context, uint64_t item, unsigned thread) {
     const form_product *p = context;
     const law_form *f = p->channel->form;
@@ -180,20 +185,16 @@ static void add_form_rows(void *context, uint64_t item, unsigned thread) {
     const uint32_t count = words - first < FORM_ROWS ? words - first : FORM_ROWS;
     double *rows = p->rows + (size_t)thread * FORM_ROWS * words;
     for (uint32_t i = 0; i < count; i++)
-        if (p->matrix == CHANNEL_INPUTS)
-            f->ops->row(f, first + i, 0, words, rows + (size_t)i * words);
-        else
-            law_form_column(f, first + i, 0, words, rows + (size_t)i * words);
+        f->ops->row(f, first + i, 0, words, rows + (size_t)i * words);
     lapack_add_product(count, p->columns, words, rows, words, p->in, p->columns,
                        p->out + (size_t)first * p->columns, p->columns);
 }
 
-static tem_status multiply_by_form(const tem_channel *channel, channel_matrix matrix,
-                                   const char *stage, const double *in, uint32_t columns,
-                                   const tem_run *run, double *out, tem_error *error) {
+static tem_status multiply_by_form(const tem_channel *channel, const char *stage, const double *in,
+                                   uint32_t columns, const tem_run *run, double *out,
+                                   tem_error *error) {
     const uint32_t items = (channel->count + FORM_ROWS - 1) / FORM_ROWS;
     form_product p = {.channel = channel,
-                      .matrix = matrix,
                       .in = in,
                       .out = out,
                       .columns = columns,
@@ -206,6 +207,61 @@ static tem_status multiply_by_form(const tem_channel *channel, channel_matrix ma
     return status;
 }
 
+/* The transpose: the threads fill a batch of rows; then each takes a chunk of the outputs, and adds
+ * what the batch gives to it. So no two threads write to the same row of `out`, and the order of
+ * sums does not depend on the number of threads. */
+static void fill_batch_row(void *context, uint64_t item, unsigned thread) {
+    const form_product *p = context;
+    const law_form *f = p->channel->form;
+    const uint32_t words = p->channel->count;
+    (void)thread;
+    f->ops->row(f, p->first + (uint32_t)item, 0, words, p->rows + (size_t)item * words);
+}
+
+static void add_batch(void *context, uint64_t item, unsigned thread) {
+    const form_product *p = context;
+    const uint32_t words = p->channel->count, first = (uint32_t)item * CHUNK;
+    const uint32_t count = words - first < CHUNK ? words - first : CHUNK;
+    (void)thread;
+    lapack_add_transposed_product(count, p->columns, p->count, p->rows + first, words,
+                                  p->in + (size_t)p->first * p->columns, p->columns,
+                                  p->out + (size_t)first * p->columns, p->columns);
+}
+
+static tem_status run_batches(form_product *p, core_team *team, const char *stage,
+                              const tem_run *run, tem_error *error) {
+    const uint32_t words = p->channel->count, chunks = (words + CHUNK - 1) / CHUNK;
+    tem_status status = TEM_OK;
+    for (p->first = 0; p->first < words && status == TEM_OK; p->first += BATCH_ROWS) {
+        const uint32_t left = words - p->first;
+        p->count = left < BATCH_ROWS ? left : BATCH_ROWS;
+        status = core_progress(run, stage, p->first, words, error);
+        if (status == TEM_OK)
+            status = core_team_parallel(team, NULL, stage, p->count, fill_batch_row, p, error);
+        if (status == TEM_OK)
+            status = core_team_parallel(team, NULL, stage, chunks, add_batch, p, error);
+    }
+    return status;
+}
+
+static tem_status multiply_transposed(const tem_channel *channel, const char *stage,
+                                      const double *in, uint32_t columns, const tem_run *run,
+                                      double *out, tem_error *error) {
+    form_product p = {.channel = channel,
+                      .in = in,
+                      .out = out,
+                      .columns = columns,
+                      .rows = core_alloc(BATCH_ROWS, channel->count * sizeof *p.rows)};
+    core_team *team = NULL;
+    tem_status status =
+        p.rows == NULL ? core_fail_memory(error) : core_team_create(run, &team, error);
+    if (status == TEM_OK)
+        status = run_batches(&p, team, stage, run, error);
+    core_team_free(team);
+    core_free(p.rows);
+    return status;
+}
+
 tem_status channel_multiply(const tem_channel *channel, channel_matrix matrix, const char *stage,
                             const double *in, uint32_t columns, const tem_run *run, double *out,
                             tem_error *error) {
@@ -213,9 +269,12 @@ tem_status channel_multiply(const tem_channel *channel, channel_matrix matrix, c
     if (status != TEM_OK)
         return status;
     memset(out, 0, (size_t)channel->count * columns * sizeof *out);
-    status = channel->by_distance
-                 ? multiply_by_distance(channel, stage, in, columns, run, out, error)
-                 : multiply_by_form(channel, matrix, stage, in, columns, run, out, error);
+    if (channel->by_distance)
+        status = multiply_by_distance(channel, stage, in, columns, run, out, error);
+    else if (matrix == CHANNEL_INPUTS)
+        status = multiply_by_form(channel, stage, in, columns, run, out, error);
+    else
+        status = multiply_transposed(channel, stage, in, columns, run, out, error);
     lapack_products_end();
     return status;
 }

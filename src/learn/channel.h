@@ -9,7 +9,7 @@
  * K has words^2 numbers, 9 GB for the default model. Each product computes K anew, in tiles, and
  * multiplies tile by tile (OpenBLAS). Where K = exp(-s min(d(w, y), gamma)), which is symmetric,
  * tiles come from the exact distances and each serves two sums. Any other K comes from its form,
- * row by row or column by column. */
+ * row by row. */
 #ifndef LEARN_CHANNEL_H
 #define LEARN_CHANNEL_H
 

@@ -14,6 +14,7 @@
  * A draw: a rank by its weight, then the output of that rank; with weights, it is kept with
  * probability a_y / (largest weight), else all begins anew. After ROUNDS_MOST rounds the draw is by
  * the sum of all outputs. An unknown word draws by a_y alone. */
+#include "core/memory.h"
 #include "core/status.h"
 #include "mech/falloff.h"
 #include "mech/mechanism.h"
@@ -22,11 +23,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TILE = 4096, ROUNDS_MOST = 4096 };
+enum { TILE = 4096, COLUMN_TILE = 1 << 15, ROUNDS_MOST = 4096 };
 
 typedef struct rank_state {
     const rank_order *order;
     falloff falloff;
+    double *closenesses; /* the heights as doubles, 1 the largest */
     weights weights;
     uint32_t heaviest; /* the largest weight; 0: all outputs weigh the same */
     bool z_differs;    /* from word to word: they do not, or a language model weighs them */
@@ -68,12 +70,16 @@ static proposed_output propose(const law_form *f, uint32_t w, const output_list 
 }
 
 static double height(const rank_state *s, uint32_t rank) {
-    return rank == ORDER_NONE ? 0 : ldexp((double)s->falloff.heights[rank], -FALLOFF_TOP_BITS);
+    return rank == ORDER_NONE ? 0 : s->closenesses[rank];
 }
 
 static void row(const law_form *f, uint32_t w, uint32_t first, uint32_t count, double *out) {
     const rank_state *s = f->state;
     uint32_t ranks[TILE];
+    if (count == s->order->shape.words) {
+        order_spread(s->order, w, s->closenesses, out);
+        return;
+    }
     for (uint32_t done = 0; done < count; done += TILE) {
         const uint32_t some = count - done < TILE ? count - done : TILE;
         order_ranks(s->order, w, first + done, some, ranks);
@@ -84,8 +90,13 @@ static void row(const law_form *f, uint32_t w, uint32_t first, uint32_t count, d
 
 static void column(const law_form *f, uint32_t y, uint32_t first, uint32_t count, double *out) {
     const rank_state *s = f->state;
-    for (uint32_t i = 0; i < count; i++)
-        out[i] = height(s, order_rank(s->order, first + i, y));
+    uint32_t ranks[COLUMN_TILE];
+    for (uint32_t done = 0; done < count; done += COLUMN_TILE) {
+        const uint32_t some = count - done < COLUMN_TILE ? count - done : COLUMN_TILE;
+        order_ranks_of(s->order, y, first + done, some, ranks);
+        for (uint32_t i = 0; i < some; i++)
+            out[done + i] = height(s, ranks[i]);
+    }
 }
 
 static const law_form_ops form_ops = {
@@ -132,6 +143,15 @@ static tem_status choose_s(const rank_state *s, double epsilon, uint64_t *steps,
     return TEM_OK;
 }
 
+static tem_status set_closenesses(rank_state *s, tem_error *error) {
+    s->closenesses = core_alloc(s->falloff.count, sizeof *s->closenesses);
+    if (s->closenesses == NULL)
+        return core_fail_memory(error);
+    for (uint32_t rank = 0; rank < s->falloff.count; rank++)
+        s->closenesses[rank] = ldexp((double)s->falloff.heights[rank], -FALLOFF_TOP_BITS);
+    return TEM_OK;
+}
+
 static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
     rank_state *s = state;
     uint64_t steps = 0;
@@ -155,12 +175,15 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
         status = falloff_init(&s->falloff, steps, (uint64_t)(ldexp(c, FALLOFF_C_BITS) + 0.5),
                               s->order->shape.outputs, error);
     if (status == TEM_OK)
+        status = set_closenesses(s, error);
+    if (status == TEM_OK)
         set_form(s);
     return status;
 }
 
 static void free_state(void *state) {
     rank_state *s = state;
+    core_free(s->closenesses);
     falloff_free(&s->falloff);
     weights_free(&s->weights);
 }

@@ -288,10 +288,19 @@ void order_words_of(const rank_order *o, const uint32_t *inputs, uint32_t *outpu
 
 /* ---- from words to ranks ---- */
 
+/* Whether a place is in a list. As count_narrow. */
+static bool has_narrow(const uint16_t *list, uint32_t count, uint16_t p) {
+    uint16_t found = 0;
+    for (uint32_t i = 0; i < count; i++)
+        found |= list[i] == p;
+    return found != 0;
+}
+
 /* The rank of the place p on the path of w's group. */
 static uint32_t rank_of_place(const rank_order *o, uint32_t w, uint32_t p) {
-    const uint32_t listed = listed_up_to(o, w, p);
-    if (listed > 0)
+    const uint32_t listed = listed_up_to(o, w, p), count = o->shape.list;
+    if (o->wide ? listed > 0
+                : has_narrow((const uint16_t *)o->lists + (size_t)w * count, count, (uint16_t)p))
         for (uint32_t i = 0; i < o->shape.list; i++)
             if (listed_place(o, w, i) == p)
                 return i;
@@ -312,6 +321,20 @@ uint32_t order_rank(const rank_order *o, uint32_t w, uint32_t y) {
     if (at == ORDER_NONE)
         return ORDER_NONE;
     return rank_of_place(o, w, place_of_block(o, o->groups[w], at / size) * size + at % size);
+}
+
+void order_ranks_of(const rank_order *o, uint32_t y, uint32_t first, uint32_t count,
+                    uint32_t *ranks) {
+    enum { GROUPS_MOST = 1 << 14 };
+    const uint32_t at = o->places[y], size = o->shape.block, groups = o->shape.groups;
+    uint16_t places[GROUPS_MOST]; /* of the block of y */
+    const bool by_group = at != ORDER_NONE && groups <= GROUPS_MOST && groups <= count;
+    for (uint32_t g = 0; g < groups && by_group; g++)
+        places[g] = (uint16_t)place_of_block(o, g, at / size);
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i] =
+            by_group ? rank_of_place(o, first + i, places[o->groups[first + i]] * size + at % size)
+                     : order_rank(o, first + i, y);
 }
 
 /* A list by place: the place, and the rank. */
@@ -337,14 +360,37 @@ static uint32_t find_rank(const listed_word *listed, uint32_t count, uint32_t p)
     return below < count && listed[below].place == p ? listed[below].rank : count + p - below;
 }
 
+/* Sorts the list of w by place. */
+static void sort_list(const rank_order *o, uint32_t w, listed_word *listed) {
+    for (uint32_t i = 0; i < o->shape.list; i++)
+        listed[i] = (listed_word){listed_place(o, w, i), i};
+    qsort(listed, o->shape.list, sizeof *listed, compare_listed);
+}
+
+void order_spread(const rank_order *o, uint32_t w, const double *values, double *out) {
+    const uint32_t size = o->shape.block, length = o->shape.list;
+    const uint16_t *blocks = blocks_of_group(o, o->groups[w]);
+    listed_word listed[ORDER_LIST_MAX + 1];
+    uint32_t next = 0, place = 0;
+    const double *unlisted = values + length;
+    sort_list(o, w, listed);
+    listed[length].place = ORDER_NONE;
+    memset(out, 0, o->shape.words * sizeof *out);
+    for (uint32_t i = 0; i < o->blocks; i++) {
+        const uint32_t first = blocks[i] * size, left = o->shape.outputs - first;
+        const uint32_t count = left < size ? left : size;
+        for (uint32_t k = 0; k < count; k++, place++)
+            out[o->sequence[first + k]] =
+                place == listed[next].place ? values[listed[next++].rank] : *unlisted++;
+    }
+}
+
 void order_ranks(const rank_order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks) {
     const uint32_t size = o->shape.block, length = o->shape.list;
     const uint16_t *blocks = blocks_of_group(o, o->groups[w]);
     listed_word listed[ORDER_LIST_MAX];
     uint16_t places[ORDER_BLOCKS_MAX]; /* of the blocks */
-    for (uint32_t i = 0; i < length; i++)
-        listed[i] = (listed_word){listed_place(o, w, i), i};
-    qsort(listed, length, sizeof *listed, compare_listed);
+    sort_list(o, w, listed);
     for (uint32_t i = 0; i < o->blocks; i++)
         places[blocks[i]] = (uint16_t)i;
     for (uint32_t i = 0; i < count; i++) {

@@ -96,6 +96,15 @@ uint32_t order_list_word(const rank_order *o, const void *start);
 /* The rank of y around w, or ORDER_NONE if y is never an output. */
 uint32_t order_rank(const rank_order *o, uint32_t w, uint32_t y);
 
+/* Sets out[y] to values[r], r the rank of y around w, for all words y; to 0 if y is never an
+ * output. values: one per rank. One pass along the path. */
+void order_spread(const rank_order *o, uint32_t w, const double *values, double *out);
+
+/* Sets ranks[i] to the rank of y around the word first + i. Faster than order_rank if there are
+ * more words than groups. */
+void order_ranks_of(const rank_order *o, uint32_t y, uint32_t first, uint32_t count,
+                    uint32_t *ranks);
+
 /* Sets ranks[i] to the rank of the word first + i around w. Fills all of
  * them, in one pass over the list. */
 void order_ranks(const rank_order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks);
