@@ -2,9 +2,11 @@
 #include "calibration.h"
 #include "choose_context.h"
 #include "choose_family.h"
+#include "choose_form.h"
 #include "commands.h"
 #include "common_options.h"
 #include "default_model.h"
+#include "mechanism_options.h"
 #include "plot.h"
 #include "prior_option.h"
 #include "show.h"
@@ -24,6 +26,8 @@ typedef struct choose_request {
     double quantile; /* 0: not given */
     const char *prior_name, *plot_path, *words_path;
     const char *context_path, *text_path; /* NULL: not given */
+    const char *mechanism;                /* NULL: tem */
+    option_list numbers;
     uint64_t sample;
     bool calibrated, json, force;
 } choose_request;
@@ -470,7 +474,10 @@ static void print_help(const option_spec *table) {
         "compares how well they keep the signals of the first adapted one.\n"
         "\n"
         "With --context, it draws and attacks a public text, and finds the epsilon at which an\n"
-        "attacker who guesses by context recovers the share P of its words: a measurement.\n");
+        "attacker who guesses by context recovers the share P of its words: a measurement.\n"
+        "\n"
+        "With --mechanism rank or coin every word stays itself equally often, so a target holds\n"
+        "for every word, and there is no median.\n");
     options_print_help(stdout, table);
     wrap("\n"
          "  tem choose\n"
@@ -478,6 +485,7 @@ static void print_help(const option_spec *table) {
          "  tem choose --self 0.5 --quantile 0.95\n"
          "  tem choose --self 0.5 --words names-of-illnesses.txt\n"
          "  tem choose --bayes 0.3 --prior zipf:1.1 --plot curve.svg\n"
+         "  tem choose --bayes 0.15 --mechanism rank\n"
          "  tem choose --bayes 0.15 plain.tem valence-0.3.tem valence-0.6.tem\n"
          "\n"
          "The prior and the words of --words must be public. If you took them from the text that\n"
@@ -562,6 +570,35 @@ static int choose_by_context(const choose_request *r, size_t operands) {
     return choose_context(&context);
 }
 
+/* Finds the epsilon of a mechanism that protects all words alike: its law has a form, and does not
+ * fall off with the distance. */
+static int choose_alike(const choose_request *r, size_t operands, tem_target target,
+                        double wanted) {
+    const tem_mechanism_properties *mechanism = mechanism_named(r->mechanism);
+    const form_request form = {.common = &r->common,
+                               .mechanism = r->mechanism,
+                               .prior_text = r->prior_name,
+                               .numbers = &r->numbers,
+                               .target = target,
+                               .wanted = wanted,
+                               .has_target = has_target(r),
+                               .json = r->json};
+    if (mechanism == NULL)
+        return mechanism_refuse_name("choose", r->mechanism);
+    if (!mechanism->has_form || mechanism->is_exponential)
+        return talk_usage("choose", "--mechanism takes tem, rank or coin");
+    if (is_about_exposed(r))
+        return talk_usage("choose",
+                          "%s protects every word alike: leave out --words and --quantile",
+                          r->mechanism);
+    if (operands > 0 || r->context_path != NULL || r->text_path != NULL || r->calibrated ||
+        r->beta > 0 || r->gamma > 0 || r->plot_path != NULL)
+        return talk_usage("choose",
+                          "--context, --calibrated, --beta, --gamma, --plot and models as "
+                          "arguments are for the mechanism tem");
+    return choose_form(&form);
+}
+
 int command_choose(int argc, char *const *argv) {
     choose_request r = {.prior_name = PRIOR_DEFAULT, .sample = CONTEXT_SAMPLE_DEFAULT};
     const option_spec table[] = {
@@ -573,6 +610,10 @@ int command_choose(int argc, char *const *argv) {
          "the best guess at a word from its output is right with probability at\n"
          "most P",
          0, 0},
+        {"mechanism", 0, OPTION_TEXT, &r.mechanism, "M",
+         "tem (default), or rank or coin, which protect every word alike", 0, 0},
+        {"number", 0, OPTION_LIST, &r.numbers, "NAME=X",
+         "a number of the mechanism's own, such as c=4 for rank", 0, 0},
         {"words", 0, OPTION_FILE, &r.words_path, "FILE",
          "--self, --support: the target holds for every word of FILE (one per line),\n"
          "not the median",
@@ -617,6 +658,10 @@ int command_choose(int argc, char *const *argv) {
         return EXIT_DONE;
     }
     const int status = check_request(&r, operands, &kind, &wanted);
+    if (status == EXIT_DONE && r.mechanism != NULL && strcmp(r.mechanism, "tem") != 0)
+        return choose_alike(&r, operands, kind, wanted);
+    if (status == EXIT_DONE && r.numbers.count > 0)
+        return talk_usage("choose", "--number goes with --mechanism: tem has none");
     if (status == EXIT_DONE && (r.context_path != NULL || r.text_path != NULL))
         return choose_by_context(&r, operands);
     if (status == EXIT_DONE && operands > 0)

@@ -90,6 +90,22 @@ static void print_neighbours(const looked_at *l) {
     puts(l->trusted ? "exact" : "as the file says");
 }
 
+/* The order of the words, which the mechanism rank needs. */
+static void print_order(const looked_at *l) {
+    tem_order_info order;
+    tem_model_get_order(l->model, &order);
+    if (order.outputs == 0) {
+        puts("order       none: the mechanism rank needs one ('tem build --order auto')");
+        return;
+    }
+    if (order.list == order.outputs)
+        printf("order       lists of all %s outputs\n", talk_count(order.outputs));
+    else
+        printf("order       lists of %s words, then blocks of %s in one of %s orders\n",
+               talk_count(order.list), talk_count(order.block), talk_count(order.groups));
+    printf("            %s of the file; hash %s\n", talk_bytes(order.bytes), order.hash);
+}
+
 static void print_trust(const looked_at *l) {
     if (l->trusted)
         printf("trusted     yes: %s\n",
@@ -120,6 +136,7 @@ static void print_text(const looked_at *l) {
         print_adapted(l);
     print_metric(l->model, info, l->recipe.given_columns > 0);
     print_neighbours(l);
+    print_order(l);
     printf("hash        %s\n", info->hash);
     print_trust(l);
     print_kernels();
@@ -146,6 +163,18 @@ static json_t *describe_adapted(const looked_at *l) {
                      (json_int_t)a->columns, "signals", signal_set_as_json(&l->signals));
 }
 
+/* The order as an object; null for a model without one. */
+static json_t *describe_order(const looked_at *l) {
+    tem_order_info order;
+    tem_model_get_order(l->model, &order);
+    if (order.outputs == 0)
+        return json_null();
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "outputs", (json_int_t)order.outputs,
+                     "list", (json_int_t)order.list, "block", (json_int_t)order.block, "blocks",
+                     (json_int_t)order.blocks, "groups", (json_int_t)order.groups, "bytes",
+                     (json_int_t)order.bytes, "hash", order.hash);
+}
+
 static int print_json(const looked_at *l, json_t *certificates) {
     const tem_model_info *info = &l->info;
     tem_dist nearest = 0;
@@ -153,7 +182,8 @@ static int print_json(const looked_at *l, json_t *certificates) {
     if (tem_model_nearest_median(l->model, &nearest, &error) != TEM_OK)
         return talk_error(&error);
     json_t *root = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:s, "
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o, s:s, s:I, s:I, s:o, s:f, s:f, s:I, s:b, "
+        "s:s, "
         "s:b, "
         "s:s, "
         "s:s, s:O}",
@@ -163,11 +193,11 @@ static int print_json(const looked_at *l, json_t *certificates) {
         info->metric == TEM_MATRIX ? "matrix" : tem_space_name(l->recipe.space), "recipe",
         describe_recipe(&l->recipe), "adapted", describe_adapted(l), "metric",
         tem_metric_name(info->metric), "step_log2", (json_int_t)info->step_log2, "neighbours",
-        (json_int_t)info->neighbours, "deviation", (double)info->deviation / TEM_DIST_ONE,
-        "nearest_median", (double)nearest / TEM_DIST_ONE, "triangles", (json_int_t)info->triangles,
-        "triangles_exhaustive", info->triangles_exhaustive, "hash", info->hash, "trusted",
-        l->trusted, "kernel", tem_kernel_name(), "version", tem_version(), "certificates",
-        certificates);
+        (json_int_t)info->neighbours, "order", describe_order(l), "deviation",
+        (double)info->deviation / TEM_DIST_ONE, "nearest_median", (double)nearest / TEM_DIST_ONE,
+        "triangles", (json_int_t)info->triangles, "triangles_exhaustive",
+        info->triangles_exhaustive, "hash", info->hash, "trusted", l->trusted, "kernel",
+        tem_kernel_name(), "version", tem_version(), "certificates", certificates);
     if (root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0) {
         json_decref(root);
         fputs("tem: cannot write JSON (is the model's path valid UTF-8?)\n", stderr);

@@ -18,6 +18,7 @@ typedef struct nearest_request {
     const tem_model *model;
     double within; /* below 0: not given */
     uint64_t top;  /* 0: not given */
+    bool by_rank;  /* in the order of the mechanism rank, not by distance */
     bool json;
     const char **typed;
     size_t count;
@@ -75,6 +76,35 @@ static tem_status find(const nearest_request *r, uint32_t id, found_words *f, te
     return status;
 }
 
+/* Finds the first words in the order around `id`, without the word itself. Their places in the
+ * list are their ranks from 1 on; the nearest output of an excluded word has rank 0. */
+static tem_status find_ranked(const nearest_request *r, uint32_t id, found_words *f,
+                              tem_error *error) {
+    tem_order_info order;
+    tem_model_get_order(r->model, &order);
+    const uint32_t first = tem_model_is_excluded(r->model, id) ? 0 : 1;
+    const uint32_t others = order.outputs > first ? order.outputs - first : 0;
+    const uint64_t asked = r->top > 0 ? r->top : TOP_DEFAULT;
+    const uint32_t top = asked < others ? (uint32_t)asked : others;
+    uint32_t *ids = malloc((top + (size_t)1) * sizeof *ids);
+    *f = (found_words){.id = id, .list = malloc((top + (size_t)1) * sizeof *f->list)};
+    tem_status status = TEM_ERR_MEMORY;
+    if (ids == NULL || f->list == NULL)
+        *error = (tem_error){.status = TEM_ERR_MEMORY, .message = "out of memory"};
+    else
+        status = tem_model_ranked(r->model, id, order.outputs > first ? first : 0, top, ids, error);
+    for (uint32_t i = 0; i < top && status == TEM_OK; i++)
+        f->list[i] = (tem_neighbour){ids[i], tem_model_distance(r->model, id, ids[i])};
+    f->count = f->total = status == TEM_OK ? top : 0;
+    free(ids);
+    return status;
+}
+
+/* The rank of entry i of a list that find_ranked has filled. */
+static uint32_t rank_at(const nearest_request *r, const found_words *f, uint32_t i) {
+    return tem_model_is_excluded(r->model, f->id) ? i : i + 1;
+}
+
 /* ---- as text ---- */
 
 static void print_word(const nearest_request *r, uint32_t id) {
@@ -87,12 +117,18 @@ static void print_word(const nearest_request *r, uint32_t id) {
 static void print_text(const nearest_request *r, const found_words *f, bool is_first) {
     fputs(is_first ? "" : "\n", stdout);
     print_word(r, f->id);
+    if (f->total == 0 && r->by_rank) {
+        puts("no other word can be an output");
+        return;
+    }
     if (f->total == 0) {
         printf("no other word is within %g\n", r->within);
         return;
     }
-    puts(" distance       steps  word");
+    puts(r->by_rank ? "    rank   distance       steps  word" : " distance       steps  word");
     for (uint32_t i = 0; i < f->count; i++) {
+        if (r->by_rank)
+            printf("%8u  ", rank_at(r, f, i));
         printf("%9.4f  %10u  ", (double)f->list[i].distance / TEM_DIST_ONE, f->list[i].distance);
         print_word(r, f->list[i].id);
     }
@@ -117,6 +153,8 @@ static json_t *as_json(const nearest_request *r, const found_words *f) {
         const double distance = (double)f->list[i].distance / TEM_DIST_ONE;
         done = one != NULL && json_object_set_new(one, "distance", json_real(distance)) == 0 &&
                json_object_set_new(one, "steps", json_integer(f->list[i].distance)) == 0 &&
+               (!r->by_rank ||
+                json_object_set_new(one, "rank", json_integer(rank_at(r, f, i))) == 0) &&
                json_array_append(list, one) == 0;
         json_decref(one);
     }
@@ -161,7 +199,7 @@ static int tell_all(const nearest_request *r) {
     int status = EXIT_DONE;
     for (size_t i = 0; i < r->count && status == EXIT_DONE; i++) {
         found_words f;
-        if (find(r, r->ids[i], &f, &error) != TEM_OK)
+        if ((r->by_rank ? find_ranked : find)(r, r->ids[i], &f, &error) != TEM_OK)
             status = talk_error(&error);
         else if (!r->json)
             print_text(r, &f, i == 0);
@@ -197,11 +235,14 @@ static void print_help(const option_spec *table) {
          "\n"
          "Lists the words of the model that are nearest to WORD, nearest first; of equally near\n"
          "words the one that comes first in the model. Distances are exact: whole steps of\n"
-         "2^-16. The list has excluded words, and marks them.\n");
+         "2^-16. The list has excluded words, and marks them.\n"
+         "With --by-rank it lists outputs as the mechanism rank orders them around WORD. That\n"
+         "order may come from other vectors, and has no excluded words.\n");
     options_print_help(stdout, table);
     wrap("\n"
          "  tem nearest wonderful\n"
          "  tem nearest wonderful --within 8.5 --json\n"
+         "  tem nearest wonderful --by-rank\n"
          "  tem nearest the insulin chicago --top 3");
 }
 
@@ -211,6 +252,8 @@ int command_nearest(int argc, char *const *argv) {
         {"within", 0, OPTION_NUMBER, &r.within, "D", "all words at distance D or less", 0, 0},
         {"top", 0, OPTION_COUNT, &r.top, "N",
          "the N nearest words (default 10; with --within: all)", 1, TEM_WORDS_MAX},
+        {"by-rank", 0, OPTION_FLAG, &r.by_rank, NULL,
+         "by their ranks in the model's order, by which the mechanism rank draws", 0, 0},
         {"json", 0, OPTION_FLAG, &r.json, NULL,
          "print one JSON object; an array of them for several words", 0, 0},
         TRUSTED_MODEL_OPTIONS(r.common),
@@ -229,6 +272,8 @@ int command_nearest(int argc, char *const *argv) {
         status = EXIT_DONE;
     } else if (r.count == 0)
         status = talk_usage("nearest", "which word? tem nearest WORD");
+    else if (r.by_rank && r.within >= 0)
+        status = talk_usage("nearest", "--within is a distance, and --by-rank is by ranks");
     else
         status = open_and_tell(&r);
     free(r.ids);

@@ -15,6 +15,7 @@ int command_eval(int argc, char *const *argv);
 int command_estimate(int argc, char *const *argv);
 int command_explain(int argc, char *const *argv);
 int command_info(int argc, char *const *argv);
+int command_loss(int argc, char *const *argv);
 int command_mechanisms(int argc, char *const *argv);
 int command_ngram(int argc, char *const *argv);
 int command_nearest(int argc, char *const *argv);

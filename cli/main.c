@@ -18,6 +18,7 @@ static const struct {
     {"adapt", command_adapt, "make a model that keeps chosen public signals"},
     {"explain", command_explain, "show which words replace a word, and how likely"},
     {"nearest", command_nearest, "list the words that are nearest to a word"},
+    {"loss", command_loss, "show how well an output tells two words apart"},
     {"distance", command_distance, "measure how far two documents are apart"},
     {"choose", command_choose, "find the epsilon for a target, such as how often words change"},
     {"compare", command_compare, "show all mechanisms side by side at equal attack"},

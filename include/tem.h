@@ -613,6 +613,29 @@ TEM_API tem_status tem_search_within(const tem_model *model, uint32_t word, tem_
                                      tem_neighbour *found, uint32_t max, uint32_t *count,
                                      tem_error *error);
 
+/* The public order of all outputs around each word, by which the mechanism `rank` draws. */
+typedef struct tem_order_info {
+    uint32_t outputs;     /* in each order; 0: the model has no order, and all else is 0 */
+    uint32_t list;        /* words in a list: the first ranks */
+    uint32_t block;       /* words in a block; the last one may have fewer */
+    uint32_t blocks;      /* in the order of each group */
+    uint32_t groups;      /* of words that share one order of the blocks */
+    uint64_t bytes;       /* in the file of the model */
+    char hash[17];        /* 16 digits, as in the unit of what is charged for `rank` */
+    uint64_t reserved[4]; /* 0 */
+} tem_order_info;
+
+TEM_API void tem_model_get_order(const tem_model *model, tem_order_info *info);
+
+/* The outputs of some ranks around a word, nearest first. Around an output it is itself the one of
+ * rank 0. Excluded words are no outputs.
+ *   first     the first rank, from 0
+ *   outputs   receives `count` ids; first + count is at most tem_order_info.outputs
+ * Fails with TEM_ERR_ARGUMENT (an id or a rank out of range), TEM_ERR_UNSUPPORTED (the model has no
+ * order), TEM_ERR_DAMAGED. Any thread. O(count), after a check of all orders by the first call. */
+TEM_API tem_status tem_model_ranked(const tem_model *model, uint32_t word, uint32_t first,
+                                    uint32_t count, uint32_t *outputs, tem_error *error);
+
 /* ----------------------------------------------------------- randomness -- */
 
 /* A source of random bits, for one thread at a time. */

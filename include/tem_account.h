@@ -206,6 +206,27 @@ TEM_API tem_status tem_context_exposure_measure(const tem_mechanism *mechanism, 
                                                 tem_exposed_place *most, uint32_t max,
                                                 uint32_t *count, tem_error *error);
 
+/* What the outputs of a mechanism disclose about which of two inputs it had, a or b. */
+typedef struct tem_pair_loss {
+    double loss;          /* the largest |ln P(y|a) - ln P(y|b)| over all outputs y, from the exact
+                           * laws; INFINITY if only one of the two can become some output */
+    uint32_t output;      /* a y where it is that large, the first one; TEM_NO_WORD if it is 0 */
+    double probability_a; /* P(y|a) and P(y|b) of that y; NaN if there is none */
+    double probability_b;
+    double proved;   /* the theorem: the loss between a and b is at most this; INFINITY if the
+                      * mechanism proves nothing */
+    double distance; /* what epsilon is multiplied by for `proved`: min(d(a,b), gamma), where an
+                      * unknown word is at gamma; for rank d_r(a,b). NaN if there is none */
+    double bound;    /* proved: no two inputs, in the vocabulary or not, differ by more; INFINITY */
+    uint64_t reserved[4]; /* 0 */
+} tem_pair_loss;
+
+/* Computes the loss between two inputs, ids or TEM_NO_WORD. Each may be any word of the model, an
+ * excluded one, too. Fails as tem_law_create does: with TEM_ERR_UNSUPPORTED where the law cannot be
+ * computed (Madlib) or is not one of the word alone (a language model). Cost: that of two laws. */
+TEM_API tem_status tem_pair_loss_make(const tem_mechanism *mechanism, uint32_t a, uint32_t b,
+                                      tem_pair_loss *loss, tem_error *error);
+
 /* Computes the loss against the distance, for plots.
  *   count    the number of equal ranges of distance from 0 to gamma, at least 1
  *   losses   receives count + 1 numbers. losses[i] is the largest bound on the loss of the pairs in
@@ -454,6 +475,36 @@ TEM_API void tem_point_get_options(const tem_point *point, tem_mechanism_options
  * thirty summaries. */
 TEM_API tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wish *wish,
                                          const tem_run *run, tem_point *answer, tem_error *error);
+
+/* Effects of one epsilon of a mechanism whose Z is the same for all words, so that it protects them
+ * alike: rank with equal weights, or coin. */
+typedef struct tem_form_point {
+    double epsilon, s;
+    double bound;   /* proved: no two inputs, in the vocabulary or not, differ by more */
+    double self;    /* N_w of every word that can be an output */
+    double support; /* S_w of every word of the vocabulary */
+    double bayes;   /* how often the best guess of w from its output is right; NaN: no prior */
+    uint64_t reserved[4]; /* 0 */
+} tem_form_point;
+
+/* Computes the effects of such a mechanism.
+ *   prior   of the mechanism's model; NULL: no `bayes`
+ * Fails with TEM_ERR_ARGUMENT (also: the prior of another model), TEM_ERR_UNSUPPORTED (another
+ * mechanism, or weights that differ), TEM_ERR_MEMORY, TEM_ERR_CANCELLED, TEM_ERR_DAMAGED. Cost: one
+ * law; with a prior some hundred laws. */
+TEM_API tem_status tem_form_measure(const tem_mechanism *mechanism, const tem_prior *prior,
+                                    const tem_run *run, tem_form_point *point, tem_error *error);
+
+/* Does what tem_accountant_choose does for such a mechanism, without an accountant.
+ *   options   of the mechanism, but for its epsilon, which is ignored
+ *   wish      a target. Its prior may be NULL but for TEM_TARGET_BAYES. Everything else in it must
+ *             be 0: all words are alike, and there is no beta, gamma or certificate
+ *   answer    receives the epsilon, of four digits, and its effects
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_RANGE (no epsilon keeps the wish), or as
+ * tem_mechanism_create and tem_form_measure do. Cost: some twenty calls of tem_form_measure. */
+TEM_API tem_status tem_form_choose(const tem_model *model, const tem_mechanism_options *options,
+                                   const tem_wish *wish, const tem_run *run, tem_form_point *answer,
+                                   tem_error *error);
 
 /* Computes the effects of several epsilons, in ascending order; the answer is one of them. The
  * others are the epsilons that people use with embeddings or, if distances have another scale, some

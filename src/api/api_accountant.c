@@ -2,6 +2,8 @@
 #include "audit/accountant.h"
 #include "audit/context_exposure.h"
 #include "audit/form_audit.h"
+#include "audit/form_effects.h"
+#include "audit/pair_loss.h"
 #include "command/tem_command.h"
 #include "core/number.h"
 #include "core/reserved.h"
@@ -90,6 +92,30 @@ tem_status tem_context_exposure_measure(const tem_mechanism *mechanism, const ch
                          TEM_CONTEXT_PLACES_MAX);
     return context_exposure(mechanism, path, positions > 0 ? positions : TEM_CONTEXT_PLACES_DEFAULT,
                             run, exposure, most, max, count, error);
+}
+
+/* All digits that a double has, or those of the mechanism's law. */
+static unsigned digits_of(const tem_mechanism *m) {
+    enum { DIGITS = 17 };
+    const unsigned most =
+        m->remap != NULL ? (unsigned)MECHANISM_ROW_DIGITS : mechanism_law_digits(m->ops);
+    return most > 0 && most < DIGITS ? most : DIGITS;
+}
+
+tem_status tem_pair_loss_make(const tem_mechanism *mechanism, uint32_t a, uint32_t b,
+                              tem_pair_loss *loss, tem_error *error) {
+    tem_law *law_a = NULL, *law_b = NULL;
+    if (mechanism == NULL || loss == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism and a place for the result are needed");
+    tem_status status = tem_law_create(mechanism, a, digits_of(mechanism), &law_a, error);
+    if (status == TEM_OK)
+        status = tem_law_create(mechanism, b, digits_of(mechanism), &law_b, error);
+    if (status == TEM_OK)
+        status = pair_loss(mechanism, a, law_a, b, law_b, loss, error);
+    tem_law_free(law_a);
+    tem_law_free(law_b);
+    return status;
 }
 
 tem_status tem_accountant_losses(const tem_accountant *accountant, const tem_mechanism *mechanism,
@@ -187,6 +213,31 @@ tem_status tem_accountant_choose(const tem_accountant *accountant, const tem_wis
     if (status == TEM_OK && answer == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a place for the answer is needed");
     return status == TEM_OK ? choose_epsilon(accountant, wish, run, answer, error) : status;
+}
+
+tem_status tem_form_measure(const tem_mechanism *mechanism, const tem_prior *prior,
+                            const tem_run *run, tem_form_point *point, tem_error *error) {
+    if (is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (mechanism == NULL || point == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a mechanism and a place for the result are needed");
+    return form_measure(mechanism, prior, run, point, error);
+}
+
+tem_status tem_form_choose(const tem_model *model, const tem_mechanism_options *options,
+                           const tem_wish *wish, const tem_run *run, tem_form_point *answer,
+                           tem_error *error) {
+    if (is_for_newer(options, error) || is_for_newer(wish, error) || is_for_newer(run, error))
+        return TEM_ERR_ARGUMENT;
+    if (model == NULL || options == NULL || wish == NULL || answer == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a model, options, a wish and a place for the answer are needed");
+    if (target_name(wish->target) == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "there is no such target");
+    if (wish->words == NULL && wish->word_count > 0)
+        return core_fail(error, TEM_ERR_ARGUMENT, "words are counted, but there are none");
+    return choose_for_form(model, options, wish, run, answer, error);
 }
 
 tem_status tem_accountant_curve(const tem_accountant *accountant, const tem_wish *wish,

@@ -170,3 +170,37 @@ tem_status tem_model_check_grid(const tem_model *model, uint32_t percent, tem_er
         return core_fail(error, TEM_ERR_ARGUMENT, "a model is needed");
     return model_check_grid(model, percent, error);
 }
+
+void tem_model_get_order(const tem_model *model, tem_order_info *info) {
+    if (info == NULL)
+        return;
+    *info = (tem_order_info){0};
+    if (model == NULL || !model_has_order(model))
+        return;
+    const rank_order *o = &model->order;
+    *info = (tem_order_info){.outputs = o->shape.outputs,
+                             .list = o->shape.list,
+                             .block = o->shape.block,
+                             .blocks = o->blocks,
+                             .groups = o->shape.groups,
+                             .bytes = o->byte_count};
+    model_order_digits(model, info->hash);
+}
+
+tem_status tem_model_ranked(const tem_model *model, uint32_t word, uint32_t first, uint32_t count,
+                            uint32_t *outputs, tem_error *error) {
+    if (model == NULL || (outputs == NULL && count > 0))
+        return core_fail(error, TEM_ERR_ARGUMENT, "a model and a place for the words are needed");
+    if (word >= model->words.count)
+        return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
+    if (!model_has_order(model))
+        return core_fail(error, TEM_ERR_UNSUPPORTED,
+                         "the model has no order of its words: build it again with an order");
+    if ((uint64_t)first + count > model->order.shape.outputs)
+        return core_fail(error, TEM_ERR_ARGUMENT, "an order has %u ranks",
+                         model->order.shape.outputs);
+    const tem_status status = order_check(&model->order, error);
+    for (uint32_t i = 0; i < count && status == TEM_OK; i++)
+        outputs[i] = order_word(&model->order, word, first + i);
+    return status;
+}

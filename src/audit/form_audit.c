@@ -6,6 +6,7 @@
  * are exact, up to 2^-46 relative to K. */
 #include "audit/form_audit.h"
 
+#include "audit/form_effects.h"
 #include "core/memory.h"
 #include "core/status.h"
 #include "core/threads.h"
@@ -156,37 +157,12 @@ static tem_status measure_pairs(const tem_mechanism *m, const tem_run *run, loss
     return status;
 }
 
-/* ---- what all words have alike ---- */
-
-/* Every word has the same probabilities in another order, so one word that is an output tells of
- * all. */
-static tem_status set_alike(const tem_mechanism *m, tem_form_audit *audit, tem_error *error) {
-    double *row = core_alloc(m->count, sizeof *row), entropy = 0;
-    uint32_t word = 0;
-    while (weights_at(mechanism_form(m)->weights, word) == 0)
-        word++;
-    const tem_status status =
-        row == NULL ? core_fail_memory(error) : mechanism_row(m, word, row, error);
-    for (uint32_t y = 0; status == TEM_OK && y < m->count; y++)
-        entropy -= row[y] > 0 ? row[y] * log(row[y]) : 0;
-    if (status == TEM_OK) {
-        audit->self = row[word];
-        audit->support = exp(entropy);
-    }
-    core_free(row);
-    return status;
-}
+/* ---- all of it ---- */
 
 static tem_status check(const tem_mechanism *m, tem_error *error) {
     tem_status status = trusted_or_refused(m->model, error);
     if (status == TEM_OK)
-        status = mechanism_check_form(m, error);
-    if (status == TEM_OK && !(mechanism_form(m)->total > 0))
-        status =
-            core_fail(error, TEM_ERR_UNSUPPORTED,
-                      "Z of the mechanism %s differs from word to word here: use tem_accountant, "
-                      "or rank or coin with equal weights",
-                      m->ops->properties.name);
+        status = form_check_alike(m, error);
     if (status == TEM_OK && m->count < 2)
         status = core_fail(error, TEM_ERR_UNSUPPORTED, "an audit needs two words");
     return status;
@@ -200,7 +176,8 @@ tem_status form_audit(const tem_mechanism *m, const tem_run *run, tem_form_audit
     tem_form_audit made = {.bound = law_form_bound(mechanism_form(m))};
     const uint32_t count = nearest_count(m->count);
     loss_pair *pairs = core_alloc(count > RANDOM_PAIRS ? count : RANDOM_PAIRS, sizeof *pairs);
-    status = pairs == NULL ? core_fail_memory(error) : set_alike(m, &made, error);
+    status = pairs == NULL ? core_fail_memory(error)
+                           : form_measure_alike(m, &made.self, &made.support, error);
     if (status == TEM_OK)
         status = measure_pairs(m, run, pairs, &made, error);
     core_free(pairs);

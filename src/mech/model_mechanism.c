@@ -195,15 +195,6 @@ static void describe_numbers(tem_mechanism *m, const double *numbers,
     describe_list(m, "never", o->never);
 }
 
-/* Writes 16 digits of the hash of the order, if there is one. */
-static void describe_order(const tem_model *model, char digits[17]) {
-    unsigned char hash[CORE_HASH_BYTES];
-    if (!model_has_order(model))
-        return;
-    model_order_hash(model, hash);
-    sodium_bin2hex(digits, 17, hash, 8);
-}
-
 /* The weights of the options, 0 for words that are never released.
  * PRIVACY: they are public, and the same for every input, as those of excluded words are. */
 static tem_status output_weights(tem_mechanism *m, const uint32_t *given, const uint8_t *never,
@@ -232,8 +223,8 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
     if (status != TEM_OK)
         return status;
     describe_numbers(m, numbers, o);
-    char order_hash[17] = "";
-    describe_order(m->model, order_hash);
+    char order_hash[17];
+    model_order_digits(m->model, order_hash);
     mechanism_setup setup = {.space = &m->model->space,
                              .index = &m->model->index,
                              .order = model_has_order(m->model) ? &m->model->order : NULL,

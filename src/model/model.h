@@ -68,6 +68,9 @@ tem_status model_make_order(tem_model *model, const tem_vectors *given,
  * table, as in model_space_hash. */
 void model_order_hash(const tem_model *model, unsigned char out[CORE_HASH_BYTES]);
 
+/* Writes 16 digits of it; "" if the model has no order. */
+void model_order_digits(const tem_model *model, char out[17]);
+
 /* Makes a model from a view of a file, aligned to 64 bytes. Takes over the view, also
  * when it fails. */
 tem_status model_from_view(file_view view, const char *path, tem_model **out, tem_error *error);

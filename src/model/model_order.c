@@ -9,6 +9,7 @@
 #include "model/vectors.h"
 #include "order/order_build.h"
 
+#include <sodium.h>
 #include <string.h>
 
 enum { SMALL = 1024 }; /* words that are ordered by distances, unless other vectors are given */
@@ -82,4 +83,13 @@ void model_order_hash(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
             return;
         }
     core_hash256(m->order.bytes, m->order.byte_count, out);
+}
+
+void model_order_digits(const tem_model *m, char out[17]) {
+    unsigned char hash[CORE_HASH_BYTES];
+    out[0] = '\0';
+    if (!model_has_order(m))
+        return;
+    model_order_hash(m, hash);
+    sodium_bin2hex(out, 17, hash, 8);
 }

@@ -6,6 +6,7 @@
  * the target allows. */
 #include "tuning/choose.h"
 
+#include "audit/form_effects.h"
 #include "core/number.h"
 #include "core/status.h"
 #include "mech/model_mechanism.h"
@@ -21,9 +22,12 @@ enum {
 static const double accuracy = 1.0002; /* the search ends where its ends differ by this factor */
 
 typedef struct epsilon_search {
-    const tem_accountant *accountant;
+    const tem_accountant *accountant; /* NULL: there is `form` */
     const tem_wish *wish;
     const tem_run *run;
+    const tem_model *model;
+    const tem_mechanism_options *form; /* of a law with one Z for all words, but for its epsilon;
+                                        * NULL: the law is that of `tem` */
 } epsilon_search;
 
 /* ---- one epsilon ---- */
@@ -53,10 +57,26 @@ static tem_status find_realised(const epsilon_search *c, const tem_mechanism *me
     return status;
 }
 
+/* The same for a law with one Z: the median word is every word. */
+static tem_status describe_form(const epsilon_search *c, const tem_mechanism *mechanism,
+                                tem_point *point, tem_error *error) {
+    const bool with_bayes = c->wish->target == TEM_TARGET_BAYES;
+    tem_form_point found;
+    const tem_status status =
+        form_measure(mechanism, with_bayes ? c->wish->prior : NULL, c->run, &found, error);
+    if (status != TEM_OK)
+        return status;
+    point->s = found.s;
+    point->summary.self_median = found.self;
+    point->summary.support_median = found.support;
+    point->summary.bayes = found.bayes;
+    return TEM_OK;
+}
+
 static bool is_gamma_too_small(const epsilon_search *c, const tem_mechanism *mechanism) {
     tem_mechanism_info info;
     mechanism_get_info(mechanism, &info);
-    return c->wish->gamma <= 0 && info.gamma_steps < GAMMA_LEAST;
+    return c->form == NULL && c->wish->gamma <= 0 && info.gamma_steps < GAMMA_LEAST;
 }
 
 /* Finds the effects of one epsilon.
@@ -66,16 +86,19 @@ static bool is_gamma_too_small(const epsilon_search *c, const tem_mechanism *mec
  *            point are set. */
 static tem_status evaluate(const epsilon_search *c, double epsilon, bool whole, tem_point *point,
                            bool *beyond, tem_error *error) {
-    const tem_mechanism_options options = {
-        .epsilon = epsilon, .beta = c->wish->beta, .gamma = c->wish->gamma};
+    tem_mechanism_options options = {.beta = c->wish->beta, .gamma = c->wish->gamma};
+    if (c->form != NULL)
+        options = *c->form;
+    options.epsilon = epsilon;
     tem_mechanism *mechanism = NULL;
-    tem_status status = mechanism_create(c->accountant->model, &options, &mechanism, error);
+    tem_status status = mechanism_create(c->model, &options, &mechanism, error);
     *point = (tem_point){.epsilon = epsilon, .epsilon_paper = epsilon};
     *beyond = status == TEM_ERR_RANGE || (status == TEM_OK && is_gamma_too_small(c, mechanism));
     if (*beyond)
         status = TEM_OK;
     else if (status == TEM_OK)
-        status = describe(c, mechanism, whole, point, error);
+        status = c->form != NULL ? describe_form(c, mechanism, point, error)
+                                 : describe(c, mechanism, whole, point, error);
     if (status == TEM_OK && !*beyond && whole && c->wish->calibrated)
         status = find_realised(c, mechanism, &point->epsilon, error);
     mechanism_free(mechanism);
@@ -127,7 +150,12 @@ static tem_status fail_unreachable(const epsilon_search *c, const tem_point *end
                                           [TEM_TARGET_BAYES] = "the success of the best guess"};
     static const char *const exposed[] = {[TEM_TARGET_SELF] = "N_w of the exposed words",
                                           [TEM_TARGET_SUPPORT] = "S_w of the exposed words"};
-    const char *const *values = is_about_exposed(c->wish) ? exposed : medians;
+    static const char *const alike[] = {[TEM_TARGET_SELF] = "N_w of every word",
+                                        [TEM_TARGET_SUPPORT] = "S_w of every word",
+                                        [TEM_TARGET_BAYES] = "the success of the best guess"};
+    const char *const *values = c->form != NULL             ? alike
+                                : is_about_exposed(c->wish) ? exposed
+                                                            : medians;
     return core_fail(error, TEM_ERR_RANGE,
                      "that cannot be reached: at epsilon %.4g, nearly the %s there is here, %s is "
                      "%.6g",
@@ -261,7 +289,7 @@ static tem_status describe_certificate(const epsilon_search *c, const tem_certif
                                        tem_point *point, tem_error *error) {
     const tem_mechanism_options options = {.epsilon = point->epsilon, .certificate = certificate};
     tem_mechanism *mechanism = NULL;
-    tem_status status = mechanism_create(c->accountant->model, &options, &mechanism, error);
+    tem_status status = mechanism_create(c->model, &options, &mechanism, error);
     if (status == TEM_OK)
         status = describe(c, mechanism, true, point, error);
     if (status == TEM_OK)
@@ -328,8 +356,7 @@ static tem_status check_exposed(const tem_accountant *accountant, const tem_wish
     return TEM_OK;
 }
 
-static tem_status check_wish(const tem_accountant *accountant, const tem_wish *wish,
-                             tem_error *error) {
+static tem_status check_wanted(const tem_wish *wish, tem_error *error) {
     if (wish->target == TEM_TARGET_SUPPORT && !(wish->wanted > 1 && wish->wanted < INFINITY))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "support takes a number above 1: a word is spread over at least itself at "
@@ -338,12 +365,19 @@ static tem_status check_wish(const tem_accountant *accountant, const tem_wish *w
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "%s takes a probability above 0 and below 1; 12 %% is 0.12",
                          target_name(wish->target));
-    return check_exposed(accountant, wish, error);
+    return TEM_OK;
+}
+
+static tem_status check_wish(const tem_accountant *accountant, const tem_wish *wish,
+                             tem_error *error) {
+    const tem_status status = check_wanted(wish, error);
+    return status == TEM_OK ? check_exposed(accountant, wish, error) : status;
 }
 
 tem_status choose_epsilon(const tem_accountant *accountant, const tem_wish *wish,
                           const tem_run *run, tem_point *answer, tem_error *error) {
-    const epsilon_search c = {accountant, wish, run};
+    const epsilon_search c = {
+        .accountant = accountant, .wish = wish, .run = run, .model = accountant->model};
     tem_point found;
     tem_status status = check_wish(accountant, wish, error);
     if (status == TEM_OK)
@@ -352,6 +386,42 @@ tem_status choose_epsilon(const tem_accountant *accountant, const tem_wish *wish
         status = find_calibrated_answer(&c, &found, error);
     if (status == TEM_OK)
         *answer = found;
+    return status;
+}
+
+/* ---- a law with one Z ---- */
+
+static tem_status check_form_wish(const tem_wish *wish, tem_error *error) {
+    const bool is_of_words = is_about_exposed(wish) || isnan(wish->quantile) || wish->quantile < 0;
+    if (is_of_words)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "this mechanism protects all words alike: leave out the words and the "
+                         "quantile");
+    if (is_given(wish->beta) || is_given(wish->gamma) || wish->calibrated != 0)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "this mechanism takes no beta, gamma or certificate");
+    if (wish->target == TEM_TARGET_BAYES && wish->prior == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT, "a guess needs a prior");
+    return check_wanted(wish, error);
+}
+
+tem_status choose_for_form(const tem_model *model, const tem_mechanism_options *options,
+                           const tem_wish *wish, const tem_run *run, tem_form_point *answer,
+                           tem_error *error) {
+    const epsilon_search c = {.wish = wish, .run = run, .model = model, .form = options};
+    tem_mechanism *mechanism = NULL;
+    tem_point found;
+    tem_status status = check_form_wish(wish, error);
+    if (status == TEM_OK)
+        status = find_answer(&c, &found, error);
+    if (status != TEM_OK)
+        return status;
+    tem_mechanism_options chosen = *options;
+    chosen.epsilon = found.epsilon;
+    status = mechanism_create(model, &chosen, &mechanism, error);
+    if (status == TEM_OK)
+        status = form_measure(mechanism, wish->prior, run, answer, error);
+    mechanism_free(mechanism);
     return status;
 }
 
@@ -387,7 +457,8 @@ tem_status choose_curve(const tem_accountant *accountant, const tem_wish *wish,
     enum { USUAL = sizeof usual / sizeof *usual, AROUND = 6, OTHERS = 2 * AROUND + 1 };
     _Static_assert((unsigned)USUAL < TEM_CURVE_MAX && (unsigned)OTHERS < TEM_CURVE_MAX,
                    "the answer has room, too");
-    const epsilon_search c = {accountant, wish, run};
+    const epsilon_search c = {
+        .accountant = accountant, .wish = wish, .run = run, .model = accountant->model};
     point_curve found = {.count = 0};
     tem_status status = check_wish(accountant, wish, error);
     if (status != TEM_OK)

@@ -13,6 +13,11 @@ tem_status choose_curve(const tem_accountant *accountant, const tem_wish *wish,
                         const tem_point *answer, const tem_run *run,
                         tem_point points[TEM_CURVE_MAX], uint32_t *count, tem_error *error);
 
+/* As tem_form_choose. No pointer but `run` and wish->prior may be NULL. */
+tem_status choose_for_form(const tem_model *model, const tem_mechanism_options *options,
+                           const tem_wish *wish, const tem_run *run, tem_form_point *answer,
+                           tem_error *error);
+
 /* As tem_wish_value, tem_wish_is_kept and tem_target_name (NULL: no such target). */
 double wish_value(const tem_wish *wish, const tem_summary *summary);
 bool wish_is_kept(const tem_wish *wish, const tem_summary *summary);

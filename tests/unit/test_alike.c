@@ -1,0 +1,196 @@
+/* test_alike.c - what rank and coin do to every word alike: N_w, S_w and the best guess against
+ * brute force over all inputs and outputs, and the epsilon for a target. */
+#include "audit/prior.h"
+#include "mech/model_mechanism.h"
+#include "pseudo.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tem_account.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WORDS = 150 };
+
+/* Points at random; every 7th is that of the word before. Words whose id is 3 modulo 20 are
+ * excluded, if `excludes`. The lists of the order have 12 words. */
+static tem_model *make_model(bool excludes) {
+    static char names[WORDS][8];
+    static const char *words[WORDS], *excluded[WORDS];
+    static float values[2 * WORDS];
+    tem_vectors *vectors = NULL;
+    tem_order_options order = {.list = 12, .block = 5, .group = 4};
+    tem_build_options options = {
+        .neighbours = 8, .allow_coarse = 1, .exclude = excluded, .order = &order};
+    tem_model *model = NULL;
+    for (uint32_t i = 0; i < WORDS; i++) {
+        snprintf(names[i], sizeof names[i], "w%u", i);
+        words[i] = names[i];
+        if (excludes && i % 20 == 3)
+            excluded[options.exclude_count++] = names[i];
+        for (uint32_t k = 2 * i; k < 2 * i + 2; k++)
+            values[k] = i % 7 == 6 ? values[k - 2] : (float)random_below(1000) / 250;
+    }
+    assert_int_equal(tem_vectors_create(words, values, WORDS, 2, &vectors, NULL), TEM_OK);
+    order.vectors = vectors;
+    assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
+    tem_vectors_free(vectors);
+    return model;
+}
+
+/* Zipf's law; or frequencies at random, where half of the words have none. */
+static tem_prior *make_prior(const tem_model *model, bool is_zipf) {
+    tem_prior *prior = NULL;
+    assert_int_equal(tem_prior_create_zipf(model, is_zipf ? 1 : 0, &prior, NULL), TEM_OK);
+    for (uint32_t w = 0; w < WORDS && !is_zipf; w++)
+        prior->frequencies[w] = random_below(2) == 0 ? 0 : (double)random_below(1000);
+    assert_true(prior_scale(prior) > 0);
+    return prior;
+}
+
+static tem_mechanism *make(const tem_model *model, const char *name, double epsilon) {
+    const tem_mechanism_options options = {.mechanism = name, .epsilon = epsilon};
+    tem_mechanism *m = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &m, NULL), TEM_OK);
+    return m;
+}
+
+static bool is_near(double x, double y) {
+    return fabs(x - y) <= 1e-11 * fabs(y);
+}
+
+/* The success of the best guess, and N_w and S_w of all words, from all rows. */
+static void check_effects(const tem_mechanism *m, const tem_prior *prior,
+                          const tem_form_point *point) {
+    double best[WORDS] = {0}, row[WORDS], success = 0;
+    for (uint32_t w = 0; w < WORDS; w++) {
+        double entropy = 0;
+        assert_int_equal(mechanism_row(m, w, row, NULL), TEM_OK);
+        for (uint32_t y = 0; y < WORDS; y++) {
+            best[y] = fmax(best[y], prior->frequencies[w] * row[y]);
+            entropy -= row[y] > 0 ? row[y] * log(row[y]) : 0;
+        }
+        assert_true(is_near(exp(entropy), point->support));
+        assert_true(tem_model_is_excluded(m->model, w) ? row[w] <= 0
+                                                       : is_near(row[w], point->self));
+    }
+    for (uint32_t y = 0; y < WORDS; y++)
+        success += best[y];
+    assert_true(is_near(success, point->bayes));
+}
+
+static void test_effects(void **state) {
+    (void)state;
+    static const double epsilons[] = {0.01, 0.3, 1, 1.7, 3, 5};
+    for (unsigned trial = 0; trial < 4; trial++) {
+        tem_model *model = make_model(trial % 2 == 1);
+        tem_prior *prior = make_prior(model, trial < 2);
+        for (unsigned i = 0; i < 2 * sizeof epsilons / sizeof *epsilons; i++) {
+            tem_mechanism *m = make(model, i % 2 == 0 ? "rank" : "coin", epsilons[i / 2]);
+            tem_mechanism_info info;
+            tem_form_point point, without;
+            tem_mechanism_get_info(m, &info);
+            assert_int_equal(tem_form_measure(m, prior, NULL, &point, NULL), TEM_OK);
+            check_effects(m, prior, &point);
+            assert_true(is_near(point.s, info.s) && is_near(point.bound, info.bound));
+            assert_true(is_near(point.epsilon, epsilons[i / 2]));
+            assert_int_equal(tem_form_measure(m, NULL, NULL, &without, NULL), TEM_OK);
+            assert_true(isnan(without.bayes) && is_near(without.self, point.self));
+            tem_mechanism_free(m);
+        }
+        tem_prior_free(prior);
+        tem_model_free(model);
+    }
+}
+
+/* The answer keeps the target, and an epsilon larger by 0.1 % does not. */
+static void test_choice(void **state) {
+    (void)state;
+    static const double wanted[] = {
+        [TEM_TARGET_SELF] = 0.3, [TEM_TARGET_SUPPORT] = 20, [TEM_TARGET_BAYES] = 0.45};
+    tem_model *model = make_model(true);
+    tem_prior *prior = make_prior(model, true);
+    for (unsigned i = 0; i < 2; i++)
+        for (tem_target target = TEM_TARGET_SELF; target <= TEM_TARGET_BAYES; target++) {
+            const tem_mechanism_options options = {.mechanism = i == 0 ? "rank" : "coin"};
+            const tem_wish wish = {.target = target, .wanted = wanted[target], .prior = prior};
+            tem_form_point answer, beyond;
+            assert_int_equal(tem_form_choose(model, &options, &wish, NULL, &answer, NULL), TEM_OK);
+            tem_mechanism *m = make(model, options.mechanism, answer.epsilon * 1.001);
+            assert_int_equal(tem_form_measure(m, prior, NULL, &beyond, NULL), TEM_OK);
+            const double kept[] = {0, answer.self, -answer.support, answer.bayes};
+            const double broken[] = {0, beyond.self, -beyond.support, beyond.bayes};
+            const double limit = target == TEM_TARGET_SUPPORT ? -wanted[target] : wanted[target];
+            assert_true(kept[target] <= limit && broken[target] > limit);
+            tem_mechanism_free(m);
+        }
+    tem_prior_free(prior);
+    tem_model_free(model);
+}
+
+static void refuse(const tem_model *model, const char *name, tem_wish wish, tem_status expected) {
+    const tem_mechanism_options options = {.mechanism = name};
+    tem_form_point answer = {.epsilon = -1};
+    assert_int_equal(tem_form_choose(model, &options, &wish, NULL, &answer, NULL), expected);
+    assert_true(answer.epsilon <= -1);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    const uint32_t some = 0;
+    uint32_t given[WORDS];
+    tem_model *model = make_model(false), *other = make_model(false);
+    tem_prior *prior = make_prior(other, true);
+    const tem_wish half = {.target = TEM_TARGET_SELF, .wanted = 0.5};
+    tem_form_point point;
+    tem_wish wish = half;
+    refuse(model, "tem", half, TEM_ERR_UNSUPPORTED);
+    refuse(model, "madlib", half, TEM_ERR_UNSUPPORTED);
+    wish.wanted = 1e-9;
+    refuse(model, "coin", wish, TEM_ERR_RANGE); /* less than uniformly */
+    wish.wanted = 2;
+    refuse(model, "coin", wish, TEM_ERR_ARGUMENT);
+    wish = half;
+    wish.quantile = 0.5;
+    refuse(model, "coin", wish, TEM_ERR_ARGUMENT);
+    wish = half;
+    wish.words = &some;
+    wish.word_count = 1;
+    refuse(model, "coin", wish, TEM_ERR_ARGUMENT);
+    wish = half;
+    wish.calibrated = 1;
+    refuse(model, "coin", wish, TEM_ERR_ARGUMENT);
+    wish = half;
+    wish.gamma = 1;
+    refuse(model, "coin", wish, TEM_ERR_ARGUMENT);
+    wish = (tem_wish){.target = TEM_TARGET_BAYES, .wanted = 0.5};
+    refuse(model, "coin", wish, TEM_ERR_ARGUMENT); /* no prior */
+    wish.prior = prior;                            /* of another model */
+    refuse(model, "coin", wish, TEM_ERR_ARGUMENT);
+    for (uint32_t y = 0; y < WORDS; y++)
+        given[y] = 1 + y % 2;
+    const tem_mechanism_options weighted = {.mechanism = "rank", .epsilon = 1, .weights = given};
+    tem_mechanism *m = NULL;
+    assert_int_equal(tem_mechanism_create(model, &weighted, &m, NULL), TEM_OK);
+    assert_int_equal(tem_form_measure(m, NULL, NULL, &point, NULL), TEM_ERR_UNSUPPORTED);
+    tem_mechanism_free(m);
+    tem_prior_free(prior);
+    tem_model_free(model);
+    tem_model_free(other);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_effects),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
