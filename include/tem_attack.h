@@ -18,10 +18,11 @@ extern "C" {
 /* --------------------------------------------------------- n-gram models -- */
 
 /* Which word comes after which: probabilities of a word alone (order 1), after the one word before
- * it (order 2) or after the two words before it (order 3), for the words of a tem_model. All unknown
- * words are one word, TEM_NO_WORD. Every document begins with a begin and ends with an end, so no
- * history crosses documents. After each history the probabilities of the words of the model, of the unknown word
- * and of the end add up to 1, and all but those of damaged or foreign files are above 0. */
+ * it (order 2) or after the two words before it (order 3), for the words of a tem_model. All
+ * unknown words are one word, TEM_NO_WORD. Every document begins with a begin and ends with an end,
+ * so no history crosses documents. After each history the probabilities of the words of the model,
+ * of the unknown word and of the end add up to 1, and all but those of damaged or foreign files are
+ * above 0. */
 typedef struct tem_ngram tem_ngram;
 
 #define TEM_NGRAM_ORDER_DEFAULT 3u

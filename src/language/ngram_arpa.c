@@ -168,7 +168,7 @@ static tem_status read_ngram(arpa_reader *r, uint32_t order, tem_error *error) {
     if (order == 1)
         return add_word(r, symbol, is_begin, p, error);
     if (known)
-        r->listed->entries[order][r->listed->count[order]++] = (ngram_entry){key, p};
+        ngram_list(r->listed, order, key, p);
     return TEM_OK;
 }
 
@@ -396,7 +396,8 @@ static void put_file(arpa_writer *w) {
     w->lines = 0;
     put_head(w, counts);
     put_words(w);
-    put_text(w, "\n\\2-grams:\n");
+    if (w->g->info.order >= 2)
+        put_text(w, "\n\\2-grams:\n");
     each_bigram(w, put_bigram);
     if (three) {
         put_text(w, "\n\\3-grams:\n");

@@ -5,6 +5,7 @@
 #include "core/status.h"
 #include "model/model.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,8 +30,8 @@ static tem_status open_file(const char *path, const tem_run *run, file_view *fil
     return file_is_gzip(file) ? file_unpack(path, run, file, error) : TEM_OK;
 }
 
-static tem_status read_file(file_view *file, const tem_run *run, ngram_listed *listed,
-                            tem_error *error) {
+tem_status ngram_read_file(file_view *file, const tem_run *run, ngram_listed *listed,
+                           tem_error *error) {
     if (ngram_is_weights(file))
         return ngram_read_weights(file, run, listed, error);
     return ngram_is_packed(file) ? ngram_read_packed(file, run, listed, error)
@@ -45,12 +46,16 @@ tem_status ngram_load(const tem_model *model, const char *path, const tem_run *r
     TRY(open_file(path, run, &file, error));
     tem_status status = ngram_listed_begin(&listed, model, path, error);
     if (status == TEM_OK)
-        status = read_file(&file, run, &listed, error);
+        status = ngram_read_file(&file, run, &listed, error);
     if (status == TEM_OK)
         *ngram = ngram_listed_take(&listed);
     ngram_listed_free(&listed);
     file_close(&file);
     return status;
+}
+
+void ngram_list(ngram_listed *r, uint32_t order, uint64_t key, double p) {
+    r->entries[order][r->count[order]++] = (ngram_entry){key, fmax(p, DBL_MIN)};
 }
 
 tem_ngram *ngram_listed_take(ngram_listed *r) {

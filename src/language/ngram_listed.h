@@ -31,11 +31,20 @@ tem_status ngram_listed_begin(ngram_listed *r, const tem_model *model, const cha
                               tem_error *error);
 void ngram_listed_free(ngram_listed *r);
 
+/* Adds an n-gram to the list, which has room. The probability may be computed as two parts that add
+ * up to a little less than 0: it counts as next to nothing. */
+void ngram_list(ngram_listed *r, uint32_t order, uint64_t key, double p);
+
 /* Makes r->g whole. Fails with TEM_ERR_FORMAT if no word is found, an n-gram occurs twice or has a
  * history that is no n-gram, or probabilities after a history add up to more than 1. */
 tem_status ngram_from_listed(ngram_listed *r, uint32_t order, tem_error *error);
 
-/* Read a file into *listed, which ngram_listed_begin has made. They fail as tem_ngram_load. */
+/* Reads a file of any kind into *listed, which ngram_listed_begin has made; the caller closes the
+ * view. Fails as tem_ngram_load. */
+tem_status ngram_read_file(file_view *file, const tem_run *run, ngram_listed *listed,
+                           tem_error *error);
+
+/* The same for each kind. */
 tem_status ngram_read_arpa(const file_view *file, const tem_run *run, ngram_listed *listed,
                            tem_error *error);
 tem_status ngram_read_packed(const file_view *file, const tem_run *run, ngram_listed *listed,

@@ -57,13 +57,12 @@ static double mixed_probability(const mixture *m, uint32_t order, uint32_t v, ui
 /* Lists what follows the history, whose key is `history` and whose last symbol is v; m->rows are
  * set. */
 static void list_row(mixture *m, uint32_t order, uint64_t history, uint32_t v) {
-    ngram_listed *l = &m->listed;
     for (size_t i = 0; i < m->count; i++)
         if (m->rows[i] != NGRAM_NONE)
             m->at[i] = rows_of(m->parts[i], order)->starts[m->rows[i]];
     for (uint32_t w = 0; (w = next_symbol(m, order)) != UINT32_MAX; pass(m, order, w))
-        l->entries[order][l->count[order]++] =
-            (ngram_entry){history << NGRAM_PART_BITS | w, mixed_probability(m, order, v, w)};
+        ngram_list(&m->listed, order, history << NGRAM_PART_BITS | w,
+                   mixed_probability(m, order, v, w));
 }
 
 /* ---------------------------------------------------------------- orders -- */

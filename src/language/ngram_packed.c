@@ -185,11 +185,6 @@ static bool next_id(const packed_reader *r, const column *gaps, uint64_t i, uint
     return true;
 }
 
-static void add(packed_reader *r, uint32_t order, uint64_t key, double p) {
-    ngram_listed *l = r->listed;
-    l->entries[order][l->count[order]++] = (ngram_entry){key, p};
-}
-
 static tem_status alloc_entries(packed_reader *r, tem_error *error) {
     const packed_header *h = &r->header;
     ngram_entry **entries = r->listed->entries;
@@ -215,7 +210,8 @@ static tem_status read_bigrams(packed_reader *r, tem_error *error) {
                 return fail(r, error, "a bigram has a word that the file does not have");
             const uint64_t u = r->firsts[at] = r->symbols[h], v = r->seconds[at] = r->symbols[id];
             if (u != g->symbols && v != g->symbols)
-                add(r, 2, u << NGRAM_PART_BITS | v, probability_at(r, &r->logs2, at));
+                ngram_list(r->listed, 2, u << NGRAM_PART_BITS | v,
+                           probability_at(r, &r->logs2, at));
         }
     }
     return at == r->header.bigrams ? TEM_OK
@@ -236,8 +232,8 @@ static tem_status read_trigrams(packed_reader *r, tem_error *error) {
                 return fail(r, error, "a trigram has a word that the file does not have");
             const uint64_t w = r->symbols[id];
             if (u != g->symbols && v != g->symbols && v != g->edge && w != g->symbols)
-                add(r, 3, (u << NGRAM_PART_BITS | v) << NGRAM_PART_BITS | w,
-                    probability_at(r, &r->logs3, at));
+                ngram_list(r->listed, 3, (u << NGRAM_PART_BITS | v) << NGRAM_PART_BITS | w,
+                           probability_at(r, &r->logs3, at));
         }
     }
     return at == r->header.trigrams ? TEM_OK

@@ -33,8 +33,7 @@ typedef struct row_view {
     uint32_t order;
 } row_view;
 
-static double entry_probability(const pruning *q, const row_view *r, uint64_t entry, double lower) {
-    (void)q;
+static double entry_probability(const row_view *r, uint64_t entry, double lower) {
     return r->rows->extra[entry] + r->rows->bow[r->row] * lower;
 }
 
@@ -52,20 +51,18 @@ static bool is_needed(const pruning *q, const row_view *r, double p, double lowe
 /* Lists the entries of a row that stay. */
 static void prune_row(pruning *q, const row_view *r) {
     const uint64_t first = r->rows->starts[r->row], end = r->rows->starts[r->row + 1];
-    ngram_listed *l = &q->listed;
     double rest = 1, uncovered = 1;
     for (uint64_t i = first; i < end; i++) {
         const uint32_t w = r->rows->ids[i];
         q->lower[i - first] = r->order == 2 ? q->g->p[w] : ngram_two(q->g, r->v, w);
-        rest -= entry_probability(q, r, i, q->lower[i - first]);
+        rest -= entry_probability(r, i, q->lower[i - first]);
         uncovered -= q->lower[i - first];
     }
     rest = fmax(rest, 0);
     for (uint64_t i = first; i < end; i++) {
-        const double lower = q->lower[i - first], p = entry_probability(q, r, i, lower);
+        const double lower = q->lower[i - first], p = entry_probability(r, i, lower);
         if ((r->order == 2 && q->begins[i]) || is_needed(q, r, p, lower, rest, uncovered)) {
-            l->entries[r->order][l->count[r->order]++] =
-                (ngram_entry){r->key << NGRAM_PART_BITS | r->rows->ids[i], p};
+            ngram_list(&q->listed, r->order, r->key << NGRAM_PART_BITS | r->rows->ids[i], p);
             if (r->order == 3)
                 q->begins[r->row] = true;
         }
@@ -79,7 +76,7 @@ static tem_status tell(const tem_run *run, const pruning *q, uint32_t done, tem_
                : TEM_OK;
 }
 
-/* A word as history is the begin, too, which no word follows: it is as likely as the end. */
+/* The begin as a history is as likely as the end as a word. */
 static tem_status prune_three(pruning *q, const tem_run *run, tem_error *error) {
     const tem_ngram *g = q->g;
     for (uint32_t u = 0; u < g->symbols; u++) {

@@ -39,18 +39,13 @@ static tem_status position_after(const weight_reader *r, const uint32_t *past, s
     return levels_position(r->l, NULL, &words, at, error);
 }
 
-static void add(const weight_reader *r, uint32_t order, uint64_t history, uint32_t symbol,
-                double p) {
-    ngram_listed *l = r->listed;
-    l->entries[order][l->count[order]++] = (ngram_entry){history << NGRAM_PART_BITS | symbol, p};
-}
-
 /* Lists the outputs of a row with what they weigh at the position. */
 static void list_row(const weight_reader *r, const levels_rows *rows, uint32_t row, uint32_t order,
                      uint64_t history, const position_weights *at) {
     for (uint32_t i = rows->starts[row]; i < rows->starts[row + 1]; i++) {
         const uint32_t id = r->l->ids[rows->numbers[i]];
-        add(r, order, history, id, (double)levels_weight(at, id) / (double)at->total);
+        ngram_list(r->listed, order, history << NGRAM_PART_BITS | id,
+                   (double)levels_weight(at, id) / (double)at->total);
     }
 }
 
@@ -90,7 +85,7 @@ static tem_status list_two(const weight_reader *r, uint32_t g, tem_error *error)
             continue;
         const double p =
             h < l->outputs ? (double)levels_weight(&at, l->ids[h]) / (double)at.total : NEVER_DRAWN;
-        add(r, 2, symbol_of(r, g), symbol_of(r, h), p);
+        ngram_list(r->listed, 2, (uint64_t)symbol_of(r, g) << NGRAM_PART_BITS | symbol_of(r, h), p);
     }
     return TEM_OK;
 }

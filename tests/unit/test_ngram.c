@@ -294,6 +294,11 @@ static void test_order_one(void **state) {
                 1e-12);
     assert_true(fabs(tem_ngram_probability(g, history, 1, 3) - rest) < 1e-12);
     assert_sums(g);
+    tem_ngram *again = NULL;
+    assert_int_equal(tem_ngram_save(g, path, TEM_OVERWRITE, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_ngram_load(model, path, NULL, &again, NULL), TEM_OK);
+    assert_true(again->info.order == 1 && fabs(again->p[0] - g->p[0]) < 1e-6);
+    tem_ngram_free(again);
     tem_ngram_free(g);
 }
 
