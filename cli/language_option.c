@@ -3,36 +3,15 @@
 #include "language_option.h"
 
 #include "default_model.h"
+#include "language_show.h"
 #include "talk.h"
 #include "tem_command.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-static const char english_file[] = "english.temlm";
 
 bool language_option_is_given(const char *named) {
     return named != NULL && strcmp(named, "none") != 0;
-}
-
-/* The path of general English. *is_own: the file came with the program.
- * PRIVACY: tem trusts a file by its place only beside the model that it trusts by its place. */
-static const char *find_english(bool *is_own) {
-    static char path[PATH_MAX + sizeof english_file];
-    const char *model = default_model_path(), *slash = strrchr(model, '/');
-    const int directory = slash != NULL ? (int)(slash - model + 1) : 0;
-    snprintf(path, sizeof path, "%.*s%s", directory, model, english_file);
-    *is_own = default_model_is_own();
-    if (access(path, F_OK) == 0)
-        return path;
-    fprintf(stderr,
-            "tem: %s: %s\nEnglish belongs to the default model. 'tem ngram' makes a language model "
-            "of public texts: --language-model FILE.temlm\n",
-            path, strerror(errno));
-    return NULL;
 }
 
 static void say_untrusted(const char *path, const tem_error *error) {
@@ -67,7 +46,7 @@ int language_option_open(const char *named, const tem_model *model, tem_language
     *language = NULL;
     if (!language_option_is_given(named))
         return EXIT_DONE;
-    const char *path = strcmp(named, "english") == 0 ? find_english(&is_own) : named;
+    const char *path = language_show_path(named, &is_own);
     if (path == NULL)
         return EXIT_FAILED;
     tem_status status = tem_language_open(model, path, &opened, &error);

@@ -21,6 +21,8 @@ bool language_show_is_meant(const char *named) {
     return language_show_is_named(named) || strcmp(named, "english") == 0;
 }
 
+/* PRIVACY: tem trusts a file by its place only beside the model that it trusts by its place, and
+ * where it was installed itself. */
 const char *language_show_path(const char *named, bool *is_own) {
     static char path[PATH_MAX];
     char folder[PATH_MAX];
@@ -33,8 +35,9 @@ const char *language_show_path(const char *named, bool *is_own) {
     const size_t count = default_model_folder(folder) ? 1 : 0;
     if (tem_language_find_english(default_model_path(), default_model_is_own(), folders, count,
                                   path, sizeof path, &own, &error) != TEM_OK) {
-        fputs("tem: english.temlm is neither beside the model nor beside tem; 'make' builds it, "
-              "and 'tem ngram' makes language models of public texts\n",
+        fputs("tem: english.temlm is neither beside the model nor beside tem; it belongs to the "
+              "default model, and 'make' builds it. 'tem ngram' makes language models of public "
+              "texts: --language-model FILE.temlm\n",
               stderr);
         return NULL;
     }

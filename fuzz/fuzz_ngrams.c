@@ -1,7 +1,7 @@
 /* fuzz_ngrams.c - any bytes as a file of n-grams: ARPA or packed.
  *
- * If tem reads the file, the probabilities after each history must add up to 1, and mixtures, pruned
- * models and language models of it must be possible, too. */
+ * If tem reads the file, the probabilities after each history must add up to 1, and mixtures,
+ * pruned models and language models of it must be possible, too. */
 #include "six_words.h"
 #include "target.h"
 
