@@ -148,7 +148,7 @@ class Weights:
     def after(self, past):
         a = self.language.after(past[-2:])
         if self.near is not None:
-            mean = quick_product(a, self.around.T)
+            mean, a = quick_product(a, self.around.T), a.copy()
             a[:, :mean.shape[1]] = xp().minimum(a[:, :mean.shape[1]], self.near * mean)
         if self.lift is not None:
             a = xp().minimum(a, self.lift * self.single)
