@@ -5,7 +5,6 @@
 #include "default_model.h"
 #include "language_show.h"
 #include "talk.h"
-#include "tem_command.h"
 
 #include <stdio.h>
 #include <string.h>
