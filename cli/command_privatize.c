@@ -106,6 +106,8 @@ static int check_inputs(const privatize_request *r) {
          * it. */
         if (outputs_are_same(path, r->page.prior) || outputs_are_same(path, r->page.probe))
             return talk_usage("privatize", "--prior and --probe must be public, not an input");
+        if (outputs_are_same(path, r->page.public_text))
+            return talk_usage("privatize", "--public must be public, not an input");
         /* PRIVACY: a map that was made from the private text would tell about it. */
         if (outputs_are_same(path, r->choice.remap_prior))
             return talk_usage("privatize", "--remap names an input: the prior must be public");
@@ -226,6 +228,10 @@ static int check_request(privatize_request *r) {
     if ((r->page.prior != NULL || r->page.probe != NULL) && !wants_page(r))
         return talk_usage("privatize", "--prior and --probe are for a report in HTML: --report "
                                        "FILE.html");
+    if (r->page.public_text != NULL &&
+        !(wants_page(r) && language_option_is_given(r->choice.language)))
+        return talk_usage("privatize", "--public is for a report in HTML on draws in context: "
+                                       "--language-model L --report FILE.html");
     if (outputs_are_same(r->report_path, r->job.output))
         return talk_usage("privatize", "--output and --report name the same file");
     return check_inputs(r);
@@ -574,6 +580,10 @@ int command_privatize(int argc, char *const *argv) {
          0, 0},
         PRIOR_OPTION(r.page.prior),
         PROBE_OPTION(r.page),
+        {"public", 0, OPTION_FILE, &r.page.public_text, "FILE",
+         "HTML report, with a language model: show how often words stay themselves in\n"
+         "this PUBLIC text, one document per line",
+         0, 0},
         {"ledger", 0, OPTION_TEXT, &r.job.ledger, "FILE",
          "record the cost of the run in FILE before it is spent; runs share FILE", 0, 0},
         {"budget", 0, OPTION_POSITIVE, &r.job.budget, "E",

@@ -2,6 +2,7 @@
 #include "report_page.h"
 
 #include "default_model.h"
+#include "language_show.h"
 #include "outputs.h"
 #include "prior_option.h"
 #include "talk.h"
@@ -193,7 +194,8 @@ int page_measure(const char *command, const tem_mechanism *mechanism, const tem_
                                              .probe_count = probes.count,
                                              .missing_probes = missing,
                                              .curve = curve.points,
-                                             .curve_count = curve.count};
+                                             .curve_count = curve.count,
+                                             .public_text = options->public_text};
         const tem_status made = tem_findings_create(mechanism, &wanted, run, findings, &error);
         talk_end_progress();
         if (made != TEM_OK)
@@ -235,6 +237,11 @@ static void put_choice(FILE *to, const mechanism_choice *choice) {
     for (size_t i = 0; i < choice->numbers.count; i++)
         put_argument(to, "--number", choice->numbers.items[i].value);
     fputs(choice->list_path != NULL ? " --list FILE" : "", to);
+    fputs(choice->never_path != NULL ? " --never FILE" : "", to);
+    if (choice->language != NULL && language_show_is_named(choice->language))
+        fputs(" --language-model FILE.temlm", to);
+    else if (choice->language != NULL)
+        put_argument(to, "--language-model", choice->language);
     if (choice->remap_prior != NULL)
         put_argument(to, "--remap", prior_name(choice->remap_prior));
 }
@@ -307,6 +314,7 @@ static char *command_of(const tem_report_page *page, const mechanism_choice *cho
         fputs(" --probe WORDS", to);
     else if (options->probe != NULL)
         put_argument(to, "--probe", options->probe);
+    fputs(options->public_text != NULL ? " --public PUBLIC" : "", to);
     if (page->job != NULL && choice->allow_no_guarantee)
         fputs(" --allow-no-guarantee", to);
     if (page->job != NULL)

@@ -10,8 +10,9 @@
 
 /* What the user may choose about a page. */
 typedef struct page_options {
-    const char *prior; /* NULL: the default */
-    const char *probe; /* words, or the name of a file of words; NULL: none */
+    const char *prior;       /* NULL: the default */
+    const char *probe;       /* words, or the name of a file of words; NULL: none */
+    const char *public_text; /* for draws in context; NULL: none */
 } page_options;
 
 /* A row of an option table. */

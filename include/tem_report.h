@@ -41,7 +41,11 @@ typedef struct tem_findings_options {
     uint32_t curve_count;   /* 0 to TEM_CURVE_MAX */
     const char *missing_probes; /* words that the user names and the model does not have, as the
                                  * page shows them; NULL: none */
-    uint64_t reserved[3];       /* must be 0 */
+    const char *public_text;    /* for a mechanism with a language model: the file of a PUBLIC text,
+                                 * as tem_context_exposure_measure takes it. The page shows how
+                                 * often words stay there, and quotes the places that are exposed
+                                 * most. NULL: none */
+    uint64_t reserved[2];       /* must be 0 */
 } tem_findings_options;
 
 /* Computes the findings. Of a mechanism whose law has not the form of TEM's (`is_exponential` of

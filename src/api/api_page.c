@@ -44,6 +44,9 @@ tem_status tem_findings_create(const tem_mechanism *mechanism, const tem_finding
                          "needed");
     if (options->prior->model != mechanism->model)
         return core_fail(error, TEM_ERR_ARGUMENT, "the prior must be of the mechanism's model");
+    if (options->public_text != NULL && mechanism->context.language == NULL)
+        return core_fail(error, TEM_ERR_ARGUMENT,
+                         "a public text is for a mechanism with a language model");
     tem_status status = check_probes(mechanism, options, error);
     if (status == TEM_OK)
         status = check_curve(options, error);

@@ -161,8 +161,12 @@ static tem_status compute(tem_findings *f, const tem_findings_options *o, const 
                           tem_error *error) {
     tem_accountant *own = NULL;
     tem_status status = model_nearest_median(f->mechanism->model, &f->nearest, error);
+    if (status == TEM_OK && o->public_text != NULL)
+        status = context_exposure(f->mechanism, o->public_text, TEM_CONTEXT_PLACES_DEFAULT, run,
+                                  &f->context, f->places, FINDINGS_PLACES, &f->place_count, error);
     if (status != TEM_OK)
         return status;
+    f->has_context = o->public_text != NULL;
     if (!mechanism_is_exponential(&f->drawn)) {
         /* Both stay NaN if the mechanism's law cannot be computed. */
         mechanism_self_median(&f->drawn, &f->estimated_median, NULL);

@@ -6,9 +6,10 @@
 #define PAGE_FINDINGS_H
 
 #include "audit/accountant.h"
+#include "audit/context_exposure.h"
 #include "tem_report.h"
 
-enum { FINDINGS_EXPOSED = 20, FINDINGS_LEVELS = 6 };
+enum { FINDINGS_EXPOSED = 20, FINDINGS_LEVELS = 6, FINDINGS_PLACES = 10 };
 
 /* Shares of words for which the page says how often they stay themselves at most. */
 extern const double findings_levels[FINDINGS_LEVELS];
@@ -37,6 +38,11 @@ struct tem_findings {
     uint32_t probe_count;
     double curve_epsilon[TEM_CURVE_MAX], curve_guess[TEM_CURVE_MAX], curve_self[TEM_CURVE_MAX];
     uint32_t curve_count;
+
+    bool has_context; /* a public text was given; else the next three are 0 */
+    tem_context_exposure context;
+    tem_exposed_place places[FINDINGS_PLACES];
+    uint32_t place_count;
 
     /* Estimates for other mechanisms whose law can be computed; NaN: not known. */
     double estimated_median, estimated_exposed;

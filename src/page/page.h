@@ -42,6 +42,13 @@ void page_put_record(markup *m, const page_source *s);
 /* "the prior NAME", with what the name means if tem knows it. */
 void page_put_prior(markup *m, const tem_findings *f);
 
+/* How often words stay themselves, for a mechanism with a language model. */
+void page_put_context(markup *m, const page_source *s);
+
+/* The language model, or NULL; and how the page calls it. */
+const tem_language *page_language(const page_source *s);
+const char *page_language_name(const page_source *s);
+
 /* The stylesheet of the page, without that of the pictures. */
 const char *page_style(void);
 

@@ -43,8 +43,11 @@ void page_put_limits(markup *m, const page_source *s) {
         put_run_limits(m, s);
     markup_put(m, "<li><strong>Repeated runs.</strong> Two outputs of one text cost twice, and "
                   "averaging many of them shows the words.</li>\n"
-                  "<li><strong>Time.</strong> The time of a draw depends on the word. Nobody may "
-                  "measure it from outside.</li>\n");
+                  "<li><strong>Time.</strong> The time of a draw depends on the word");
+    markup_put(m, page_language(s) != NULL ? " and on the words before it: up to milliseconds for "
+                                             "one word"
+                                           : "");
+    markup_put(m, ". Nobody may measure it from outside.</li>\n");
     if (s->why_not_private == NULL)
         markup_put(m, "<li><strong>Context.</strong> Epsilon holds against every attacker; a guess "
                       "at a word is for one who sees single words.</li>\n");

@@ -10,6 +10,19 @@ static double units(tem_dist d) {
 
 /* ---- what epsilon means ---- */
 
+/* What a language model changes. */
+static void put_language(markup *m, const page_source *s) {
+    if (page_language(s) == NULL)
+        return;
+    SAY(m,
+        LIT("<p>It draws each word after the words that the same document has released before, "
+            "weighed by the public language model <strong>"),
+        TEXT(page_language_name(s)),
+        LIT("</strong>. The weights depend on public data and released words alone, and are the "
+            "same for every word that may stand there. So the bound holds whatever the language "
+            "model says.</p>\n"));
+}
+
 static void put_claim(markup *m, const page_source *s) {
     const tem_mechanism_properties *p = s->findings->info.properties;
     SAY(m, LIT("<p>The mechanism is <strong>"), TEXT(p->name), LIT("</strong>: "), TEXT(p->summary),
@@ -17,6 +30,7 @@ static void put_claim(markup *m, const page_source *s) {
     if (p->caveat != NULL)
         SAY(m, LIT("<p>No bound holds for what it draws: "), TEXT(p->caveat),
             LIT(". This report gives no factor and no cost for it.</p>\n"));
+    put_language(m, s);
 }
 
 static void put_factor_row(markup *m, const tem_findings *f, const char *name, double distance,

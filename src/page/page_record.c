@@ -41,6 +41,12 @@ static void put_settings(markup *m, const page_source *s) {
     put_exponent(m, info);
     ROW(m, "Weights", TEXT(values[RUN_WEIGHTS].text));
     put_code(m, "Numbers of the mechanism", info->numbers);
+    if (page_language(s) != NULL) {
+        ROW(m, "Language model", TEXT(page_language_name(s)));
+        put_code(m, "Language model (BLAKE2b)", page_language(s)->hash);
+    }
+    if (!values[RUN_NEVER].is_null)
+        ROW(m, "Words never released", COUNT(values[RUN_NEVER].count));
     put_code(m, "Map of the outputs (BLAKE2b)", info->remap);
     ROW(m, "Prior of the guess", TEXT(s->findings->prior_name));
     if (s->has_run)

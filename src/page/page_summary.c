@@ -44,6 +44,13 @@ static void put_verdict(markup *m, const page_source *s) {
     markup_put(m, "<p class=\"verdict\">");
     if (s->why_not_private != NULL)
         markup_put(m, "No bound holds for this output, and this report claims none.");
+    else if (f->has_context)
+        SAY(m, LIT("A bound is proved. In a public text, the median content word stays itself in "),
+            SHARE(f->context.median), LIT(" of the cases, and "), SHARE(f->context.above_half),
+            LIT(" of the content words stay in more than half of the cases."));
+    else if (page_language(s) != NULL)
+        markup_put(m, "A bound is proved. How often words stay themselves depends on the words "
+                      "before them, and was not measured.");
     else if (!f->has_numbers)
         markup_put(m, "A bound is proved. How often words stay themselves is not computed for this "
                       "mechanism.");

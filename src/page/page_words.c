@@ -151,6 +151,12 @@ static void put_estimates(markup *m, const page_source *s) {
 void page_put_words(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
     html_begin_section(m, "words", "How often do words stay themselves?");
+    if (page_language(s) != NULL) {
+        put_whose_numbers(m, s);
+        page_put_context(m, s);
+        html_end_section(m);
+        return;
+    }
     if (!f->has_numbers || f->self_count == 0) {
         put_estimates(m, s);
         html_end_section(m);

@@ -12,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include <cmocka.h>
 
+#include "array_language.h"
 #include "small_model.h"
 
 enum { WORDS = 6 };
@@ -674,6 +677,53 @@ static int free_written(void **state) {
     return tear_down(state);
 }
 
+static void rule_even(uint32_t count, const released_past *past, uint64_t *own) {
+    for (uint32_t y = 0; y < count; y++)
+        own[y] = 1 + past->count;
+}
+
+/* In context: the language model, the numbers of a public text and its places; without such a text
+ * the page says that nothing was measured. */
+static void test_page_in_context(void **state) {
+    (void)state;
+    array_language *array = array_language_make(model, rule_even);
+    const tem_mechanism_options with = {.epsilon = 1, .language = &array->language};
+    char path[] = "/tmp/tem-test-page-XXXXXX";
+    tem_mechanism *m = NULL;
+    tem_findings *f = NULL;
+    strcpy(array->language.name, "<b>books");
+    assert_int_equal(tem_mechanism_create(model, &with, &m, NULL), TEM_OK);
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, "zzz the film\nfilm\n", 18) == 18 && close(file) == 0);
+    tem_findings_options options = {.prior = prior, .prior_name = "zipf", .public_text = path};
+    assert_int_equal(tem_findings_create(m, &options, NULL, &f, NULL), TEM_OK);
+    assert_true(f->has_context && f->context.positions == 2 && f->place_count == 1);
+    char *html = page_of(f, NULL, NULL);
+    assert_non_null(strstr(html, "&lt;b&gt;books"));
+    assert_non_null(strstr(html, "At 2 of the 2 content positions"));
+    assert_non_null(strstr(html, "In a public text, the median content word"));
+    assert_non_null(strstr(html, "<strong>film</strong>"));
+    assert_null(strstr(html, "zzz"));
+    assert_null(strstr(html, "<b>"));
+    tem_text_free(html);
+    tem_findings_free(f);
+    options.public_text = NULL;
+    assert_int_equal(tem_findings_create(m, &options, NULL, &f, NULL), TEM_OK);
+    html = page_of(f, NULL, NULL);
+    assert_non_null(strstr(html, "Not measured. A public text"));
+    assert_null(strstr(html, "content positions"));
+    tem_text_free(html);
+    tem_findings_free(f);
+    tem_mechanism_free(m);
+    /* Without a language model there is nothing to look at. */
+    m = mechanism_of("tem", 1);
+    options.public_text = path;
+    assert_int_equal(tem_findings_create(m, &options, NULL, &f, NULL), TEM_ERR_ARGUMENT);
+    tem_mechanism_free(m);
+    unlink(path);
+    free(array);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_findings_are_the_accountants),
@@ -695,6 +745,7 @@ int main(void) {
         cmocka_unit_test(test_verdict_counts_unchanged_words),
         cmocka_unit_test(test_factors_are_cut_at_gamma),
         cmocka_unit_test(test_bounds_are_rounded_up),
+        cmocka_unit_test(test_page_in_context),
 #ifdef TEM_FAULTS
         cmocka_unit_test(test_faults),
 #endif
