@@ -1,6 +1,7 @@
 /* test_context.c - draws in context: the law of every word after every past against MPFR, and all
  * bounds of it, whatever the language model says; whole documents; draws by chi-square; what the
- * language model is shown; and what is refused. */
+ * language model is shown; seeds, threads and the order of documents; and what is refused. */
+#include "job/replacer.h"
 #include "mech/falloff.h"
 #include "mech/model_mechanism.h"
 #include "pseudo.h"
@@ -15,11 +16,12 @@
 #include "array_language.h"
 #include "gamma_upper.h"
 #include "small_model.h"
-#include "tem_account.h"
+#include "tem_language.h"
 
 #include <math.h>
 #include <mpfr.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { PRECISION = 256, FEW = 9, DOCUMENT_WORDS = 4 };
 
@@ -577,6 +579,155 @@ static void test_shown(void **state) {
     tem_model_free(model);
 }
 
+/* ---- documents, seeds, threads, memory ---- */
+
+enum { TEXTS = 60, TEXT_BYTES = 256 };
+
+/* Texts of words and of unknown words. */
+static void make_texts(char texts[TEXTS][TEXT_BYTES]) {
+    for (int i = 0; i < TEXTS; i++) {
+        texts[i][0] = '\0';
+        for (size_t left = random_below(30); left > 0; left--) {
+            char word[8] = "zz ";
+            if (random_below(4) > 0)
+                snprintf(word, sizeof word, "w%u ", (unsigned)random_below(MANY));
+            strcat(texts[i], word);
+        }
+    }
+}
+
+/* Privatizes texts[order[i]] as document i. */
+static tem_texts *privatize(const tem_mechanism *m, char texts[TEXTS][TEXT_BYTES],
+                            const uint32_t *order, uint64_t seed, tem_oov oov, unsigned threads) {
+    tem_text_input inputs[TEXTS];
+    for (int i = 0; i < TEXTS; i++)
+        inputs[i] = (tem_text_input){.text = texts[order[i]], .bytes = strlen(texts[order[i]])};
+    const tem_job job = {.text = {.oov = oov}, .insecure_seeded = 1, .insecure_seed = seed};
+    const tem_run run = {.threads = threads};
+    tem_texts *out = NULL;
+    tem_error error;
+    if (tem_privatize_texts(m, &job, inputs, TEXTS, &run, &out, NULL, NULL, &error) != TEM_OK)
+        fail_msg("%s", error.message);
+    return out;
+}
+
+static bool are_equal(const tem_texts *a, const tem_texts *b) {
+    bool equal = true;
+    for (size_t i = 0; i < TEXTS; i++)
+        equal = equal && strcmp(tem_texts_at(a, i, NULL), tem_texts_at(b, i, NULL)) == 0;
+    return equal;
+}
+
+/* A language model of n-grams, of texts like these. */
+static tem_language *make_ngrams(const tem_model *model, char texts[TEXTS][TEXT_BYTES]) {
+    char path[] = "/tmp/tem-test-context-XXXXXX";
+    const char *const paths[] = {path};
+    tem_ngram *ngram = NULL;
+    tem_language *language = NULL;
+    const int number = mkstemp(path);
+    FILE *file = number >= 0 ? fdopen(number, "w") : NULL;
+    assert_non_null(file);
+    for (int i = 0; i < TEXTS; i++)
+        assert_true(fprintf(file, "%s\n", texts[i]) > 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(tem_ngram_train(model, paths, 1, 3, NULL, &ngram, NULL), TEM_OK);
+    assert_int_equal(tem_language_make(ngram, NULL, NULL, &language, NULL), TEM_OK);
+    tem_ngram_free(ngram);
+    unlink(path);
+    return language;
+}
+
+/* The same seed gives the same bytes, however many threads share the documents. */
+static void test_seeds_and_threads(void **state) {
+    (void)state;
+    char texts[TEXTS][TEXT_BYTES];
+    uint32_t order[TEXTS];
+    tem_model *model = make_model(MANY, true);
+    make_texts(texts);
+    tem_language *language = make_ngrams(model, texts);
+    for (uint32_t i = 0; i < TEXTS; i++)
+        order[i] = i;
+    for (int which = 0; which < MECHANISMS; which++) {
+        tem_mechanism *m = make(model, which, language);
+        tem_texts *one = privatize(m, texts, order, 3, TEM_OOV_UNIFORM, 1);
+        tem_texts *many = privatize(m, texts, order, 3, TEM_OOV_UNIFORM, 8);
+        tem_texts *other = privatize(m, texts, order, 4, TEM_OOV_UNIFORM, 8);
+        assert_true(are_equal(one, many));
+        assert_false(are_equal(one, other));
+        tem_texts_free(one);
+        tem_texts_free(many);
+        tem_texts_free(other);
+        tem_mechanism_free(m);
+    }
+    tem_language_free(language);
+    tem_model_free(model);
+}
+
+/* All weight is on one word, chosen by the past: what comes out follows from what the document
+ * shows before. Another draw has a probability below 10^-15. */
+static void test_order_of_documents(void **state) {
+    (void)state;
+    char texts[TEXTS][TEXT_BYTES];
+    uint32_t order[TEXTS], shuffled[TEXTS];
+    tem_model *model = make_model(MANY, false);
+    array_language *language = array_language_make(model, rule_one);
+    tem_mechanism *m = make(model, 2, &language->language);
+    make_texts(texts);
+    for (uint32_t i = 0; i < TEXTS; i++)
+        order[i] = shuffled[i] = i;
+    for (uint32_t i = TEXTS - 1; i > 0; i--) {
+        const size_t k = random_below(i + 1);
+        const uint32_t kept = shuffled[i];
+        shuffled[i] = shuffled[k];
+        shuffled[k] = kept;
+    }
+    /* Masks differ from text to text, and stand in the past: so texts differ in what comes out. */
+    tem_texts *a = privatize(m, texts, order, 3, TEM_OOV_MASK, 1);
+    tem_texts *b = privatize(m, texts, shuffled, 8, TEM_OOV_MASK, 1);
+    size_t different = 0;
+    for (size_t i = 0; i < TEXTS; i++) {
+        assert_string_equal(tem_texts_at(b, i, NULL), tem_texts_at(a, shuffled[i], NULL));
+        different += strcmp(tem_texts_at(a, i, NULL), tem_texts_at(b, i, NULL)) != 0;
+    }
+    assert_true(different > TEXTS / 2);
+    tem_texts_free(a);
+    tem_texts_free(b);
+    tem_mechanism_free(m);
+    free(language);
+    tem_model_free(model);
+}
+
+/* Nothing of a document stays in the memory of the thread that drew it. The bytes behind twice the
+ * past are as malloc gave them. */
+static void test_past_is_wiped(void **state) {
+    (void)state;
+    tem_model *model = make_model(MANY, false);
+    array_language *language = array_language_make(model, rule_mixed);
+    tem_mechanism *m = make(model, 2, &language->language);
+    static const array_document nothing;
+    static const char text[] = "w1 w2 zz w3 w4 w5 w6 w7 w8 w9";
+    replacer r;
+    tem_rng rng;
+    core_buffer out = {0};
+    tem_counts counts = {0};
+    rng_init_seeded(&rng, 41, 0);
+    assert_int_equal(replacer_init(&r, m, &(tem_text_options){0}, NULL), TEM_OK);
+    for (int fails = 0; fails < 2; fails++) {
+        language->fails = fails ? TEM_ERR_DAMAGED : TEM_OK;
+        assert_int_equal(replacer_run(&r, &rng, text, sizeof text - 1, &out, &counts, NULL),
+                         language->fails);
+        assert_true(r.drawing.past.size == 0 && r.drawing.before == 0);
+        for (size_t i = 0; i < (2 * ARRAY_PAST - 1) * sizeof(uint32_t); i++)
+            assert_int_equal(r.drawing.past.data[i], 0);
+        assert_memory_equal(r.drawing.state, &nothing, sizeof nothing);
+    }
+    core_buffer_free(&out);
+    replacer_free(&r);
+    tem_mechanism_free(m);
+    free(language);
+    tem_model_free(model);
+}
+
 /* A language model that fails: nothing of the document is released, and the next one begins with
  * an empty past. */
 static void test_failing(void **state) {
@@ -722,6 +873,9 @@ int main(void) {
         cmocka_unit_test(test_never),
         cmocka_unit_test(test_never_alone),
         cmocka_unit_test(test_shown),
+        cmocka_unit_test(test_seeds_and_threads),
+        cmocka_unit_test(test_order_of_documents),
+        cmocka_unit_test(test_past_is_wiped),
         cmocka_unit_test(test_failing),
         cmocka_unit_test(test_properties),
         cmocka_unit_test(test_refusals),
