@@ -13,16 +13,27 @@
 #ifndef MECH_CONTEXT_H
 #define MECH_CONTEXT_H
 
-#include "mech/language.h"
+#include "mech/rank_context.h"
 
 typedef struct word_context {
     const law_form *form;
     const tem_language *language;
+    rank_context *ranked; /* draws quickly where it can; NULL: it cannot */
 } word_context;
 
-/* Draws one output after `past`. word: an id, or TEM_NO_WORD. `document` is what the language
- * model's `begin` has set up. Fails as `position` does, or with TEM_ERR_DAMAGED if the model
- * contradicts itself, or no output has a weight; then nothing of the document may be released. */
+/* Form and language model must live as long as the context. Fails with TEM_ERR_MEMORY. Free with
+ * context_free. */
+tem_status context_init(word_context *c, const law_form *form, const tem_language *language,
+                        tem_error *error);
+void context_free(word_context *c);
+
+/* The bytes of the state of a document, which the language model's `begin` sets up: what that needs
+ * stands first. It is zeroed before, and erased after the document: it tells private words. */
+size_t context_document_bytes(const word_context *c);
+
+/* Draws one output after `past`. word: an id, or TEM_NO_WORD. Fails as `position` does, or with
+ * TEM_ERR_DAMAGED if the model contradicts itself, or no output has a weight; then nothing of the
+ * document may be released. */
 tem_status context_draw(const word_context *c, void *document, const released_past *past,
                         uint32_t word, tem_rng *rng, uint32_t *out, tem_error *error);
 

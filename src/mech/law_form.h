@@ -21,6 +21,7 @@
 
 #include "mech/exponent.h"
 #include "mech/weights.h"
+#include "order/order.h"
 
 /* The number whole / 2^bits * exp(-fraction / 2^36), exactly; `bits` is that of the form. */
 typedef struct closeness {
@@ -69,10 +70,17 @@ typedef struct law_form_ops {
     void (*column)(const law_form *f, uint32_t y, uint32_t first, uint32_t count, double *out);
 } law_form_ops;
 
+/* A closeness that depends on the rank alone: K(w, y) = {heights[rank of y around w], 0}. */
+typedef struct ranked_form {
+    const rank_order *order;
+    const uint64_t *heights; /* of all ranks; they never rise, and are below 2^63 */
+} ranked_form;
+
 struct law_form {
     const law_form_ops *ops;
-    const void *state;      /* for the functions of ops */
-    const weights *weights; /* a_y */
+    const void *state;         /* for the functions of ops */
+    const weights *weights;    /* a_y */
+    const ranked_form *ranked; /* the same as `pair` says; NULL: it is of another kind */
 
     /* The integers of the closeness: s, and the gamma beyond which it does not fall; gamma 0: there
      * is no such distance. What s is per is the `unit` of the mechanism's properties. */

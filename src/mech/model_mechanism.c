@@ -296,9 +296,8 @@ static tem_status take_language(tem_mechanism *m, const tem_language *language, 
                          "other excluded words");
     const tem_status status =
         language->ops->check == NULL ? TEM_OK : language->ops->check(language->state, error);
-    if (status == TEM_OK)
-        m->context = (word_context){.form = m->ops->form(m->state), .language = language};
-    return status;
+    return status == TEM_OK ? context_init(&m->context, m->ops->form(m->state), language, error)
+                            : status;
 }
 
 /* What a mechanism is with a language model: its law is no longer one of the word alone. */
@@ -390,6 +389,7 @@ tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
 void mechanism_free(tem_mechanism *m) {
     if (m == NULL)
         return;
+    context_free(&m->context);
     if (m->state != NULL)
         m->ops->free(m->state);
     core_free(m->state);
@@ -542,7 +542,8 @@ mechanism_document mechanism_document_of(const tem_mechanism *m) {
     if (m->context.language == NULL)
         return (mechanism_document){own->past_words, own->document_bytes, own->slow_draws};
     const language_ops *ops = m->context.language->ops;
-    return (mechanism_document){ops->past_words, ops->document_bytes, ops->slow_draws};
+    return (mechanism_document){ops->past_words, context_document_bytes(&m->context),
+                                ops->slow_draws};
 }
 
 tem_status mechanism_begin(const tem_mechanism *m, void *document, tem_error *error) {

@@ -33,6 +33,7 @@ typedef struct rank_state {
     uint32_t heaviest; /* the largest weight; 0: all outputs weigh the same */
     bool z_differs;    /* from word to word: they do not, or a language model weighs them */
     law_form form;
+    ranked_form ranked;
     char order_hash[17];
 } rank_state;
 
@@ -103,9 +104,11 @@ static const law_form_ops form_ops = {
     .pair = pair, .list = list, .entry = entry, .propose = propose, .row = row, .column = column};
 
 static void set_form(rank_state *s) {
+    s->ranked = (ranked_form){s->order, s->falloff.heights};
     s->form = (law_form){.ops = &form_ops,
                          .state = s,
                          .weights = &s->weights,
+                         .ranked = &s->ranked,
                          .exponent = {.s = s->falloff.s},
                          .bits = FALLOFF_TOP_BITS,
                          .spread = falloff_bound(&s->falloff)};

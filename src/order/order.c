@@ -253,6 +253,26 @@ uint32_t order_list_word(const rank_order *o, const void *start) {
                       list_bytes(o));
 }
 
+const uint16_t *order_path(const rank_order *o, uint32_t w) {
+    return blocks_of_group(o, o->groups[w]);
+}
+
+static inline void list_places(const rank_order *o, uint32_t w, uint32_t size, uint32_t *places) {
+    const uint16_t *path = order_path(o, w);
+    for (uint32_t i = 0; i < o->shape.list; i++) {
+        const uint32_t p = listed_place(o, w, i);
+        places[i] = path[p / size] * size + p % size;
+    }
+}
+
+/* With a size that the compiler knows it needs no division. */
+void order_list_places(const rank_order *o, uint32_t w, uint32_t *places) {
+    if (o->shape.block == 16)
+        list_places(o, w, 16, places);
+    else
+        list_places(o, w, o->shape.block, places);
+}
+
 /* Begins to load the part of a list that a rank needs. */
 static void prefetch_list(const rank_order *o, uint32_t w, uint32_t rank) {
     const char *start = order_list_start(o, w);
@@ -296,8 +316,7 @@ static bool has_narrow(const uint16_t *list, uint32_t count, uint16_t p) {
     return found != 0;
 }
 
-/* The rank of the place p on the path of w's group. */
-static uint32_t rank_of_place(const rank_order *o, uint32_t w, uint32_t p) {
+uint32_t order_rank_on_path(const rank_order *o, uint32_t w, uint32_t p) {
     const uint32_t listed = listed_up_to(o, w, p), count = o->shape.list;
     if (o->wide ? listed > 0
                 : has_narrow((const uint16_t *)o->lists + (size_t)w * count, count, (uint16_t)p))
@@ -320,7 +339,7 @@ uint32_t order_rank(const rank_order *o, uint32_t w, uint32_t y) {
     const uint32_t at = o->places[y], size = o->shape.block;
     if (at == ORDER_NONE)
         return ORDER_NONE;
-    return rank_of_place(o, w, place_of_block(o, o->groups[w], at / size) * size + at % size);
+    return order_rank_on_path(o, w, place_of_block(o, o->groups[w], at / size) * size + at % size);
 }
 
 void order_ranks_of(const rank_order *o, uint32_t y, uint32_t first, uint32_t count,
@@ -333,7 +352,7 @@ void order_ranks_of(const rank_order *o, uint32_t y, uint32_t first, uint32_t co
         places[g] = (uint16_t)place_of_block(o, g, at / size);
     for (uint32_t i = 0; i < count; i++)
         ranks[i] =
-            by_group ? rank_of_place(o, first + i, places[o->groups[first + i]] * size + at % size)
+            by_group ? order_rank_on_path(o, first + i, places[o->groups[first + i]] * size + at % size)
                      : order_rank(o, first + i, y);
 }
 

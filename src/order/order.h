@@ -93,6 +93,16 @@ void order_words_of(const rank_order *o, const uint32_t *inputs, uint32_t *outpu
 const void *order_list_start(const rank_order *o, uint32_t w);
 uint32_t order_list_word(const rank_order *o, const void *start);
 
+/* The order of the blocks around w, which is the path of its group. */
+const uint16_t *order_path(const rank_order *o, uint32_t w);
+
+/* Sets places[i] to the place in the sequence of the word of rank i around w, for all of its
+ * list. */
+void order_list_places(const rank_order *o, uint32_t w, uint32_t *places);
+
+/* The rank around w of the word at place p of its path. */
+uint32_t order_rank_on_path(const rank_order *o, uint32_t w, uint32_t p);
+
 /* The rank of y around w, or ORDER_NONE if y is never an output. */
 uint32_t order_rank(const rank_order *o, uint32_t w, uint32_t y);
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "gamma_upper.h"
+#include "random_ngram.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,45 +51,6 @@ static int free_model(void **state) {
     (void)state;
     tem_model_free(model);
     return 0;
-}
-
-static double share(void) {
-    return (double)(random64() >> 11) * 0x1p-53;
-}
-
-/* --------------------------------------------------- random back-off models -- */
-
-/* Fills a table with rows of random successors; some rows are empty and say nothing. What is listed
- * may be less than the back-off weight gives, and back-off weights may be far above 1. */
-static void fill_rows(const tem_ngram *g, ngram_rows *rows, uint64_t count) {
-    uint64_t at = 0;
-    assert_true(ngram_rows_alloc(rows, count, count * g->symbols));
-    for (uint64_t r = 0; r < count; r++) {
-        for (uint32_t s = 0; s < g->symbols && r % 5 != 4; s++)
-            if (random_below(3) == 0) {
-                rows->ids[at] = s;
-                rows->extra[at++] = pow(share(), 4) - (random_below(6) == 0 ? 0.01 : 0);
-            }
-        rows->starts[r + 1] = at;
-        if (r % 5 != 4)
-            rows->bow[r] = random_below(4) == 0 ? 30 * share() : share();
-    }
-}
-
-static tem_ngram *random_ngram(uint32_t order) {
-    tem_ngram *g = ngram_make(model);
-    assert_non_null(g);
-    double sum = 0;
-    for (uint32_t s = 0; s < g->symbols; s++)
-        sum += g->p[s] = pow(share(), 40) + 1e-15;
-    for (uint32_t s = 0; s < g->symbols; s++)
-        g->p[s] /= sum;
-    if (order >= 2)
-        fill_rows(g, &g->two, g->symbols);
-    if (order >= 3)
-        fill_rows(g, &g->three, g->two.starts[g->symbols]);
-    g->info.order = order;
-    return g;
 }
 
 /* ---------------------------------------------------------------- reference -- */
@@ -238,7 +200,7 @@ static void test_look_up_total_and_draw_agree(void **state) {
     static const levels_settings settings[] = {{1, INFINITY}, {0.6, INFINITY}, {1, 10}, {0.8, 3}};
     random_state = 41;
     for (unsigned i = 0; i < 60; i++) {
-        tem_ngram *g = random_ngram(1 + i % 3);
+        tem_ngram *g = random_ngram(model, 1 + i % 3, 40);
         levels l;
         assert_int_equal(levels_make(g, &settings[i % 4], NULL, &l, NULL), TEM_OK);
         assert_int_equal(l.symbols, SYMBOLS);
@@ -264,7 +226,7 @@ static void test_draws_follow_the_weights(void **state) {
     random_state = 43;
     rng_init_seeded(&rng, 5, 0);
     for (unsigned i = 0; i < 20; i++) {
-        tem_ngram *g = random_ngram(3);
+        tem_ngram *g = random_ngram(model, 3, 40);
         levels l;
         assert_int_equal(levels_make(g, &settings, NULL, &l, NULL), TEM_OK);
         const position_weights at = after(&l, i % SYMBOLS, (uint32_t)random_below(OUTPUTS));
@@ -327,18 +289,18 @@ static void test_weights_are_the_wanted_ones(void **state) {
     static const levels_settings settings[] = {{1, INFINITY}, {0.7, INFINITY}, {1, 1e3}};
     random_state = 47;
     for (unsigned i = 0; i < 30; i++) {
-        tem_ngram *g = random_ngram(3);
+        tem_ngram *g = random_ngram(model, 3, 40);
         levels l;
         for (uint32_t s = 0; s < g->symbols; s++) {
             g->p[s] = (1 + 0.1 * s) / 20;
-            g->two.bow[s] = 0.1 + 0.8 * share();
+            g->two.bow[s] = 0.1 + 0.8 * random_part();
         }
         for (uint64_t e = 0; e < g->two.starts[g->symbols]; e++) {
-            g->two.extra[e] = 0.2 + share();
-            g->three.bow[e] = 0.1 + 0.8 * share();
+            g->two.extra[e] = 0.2 + random_part();
+            g->three.bow[e] = 0.1 + 0.8 * random_part();
         }
         for (uint64_t e = 0; e < g->three.starts[g->two.starts[g->symbols]]; e++)
-            g->three.extra[e] = 0.4 + share();
+            g->three.extra[e] = 0.4 + random_part();
         assert_int_equal(levels_make(g, &settings[i % 3], NULL, &l, NULL), TEM_OK);
         for (uint32_t h = 0; h < l.begin; h++)
             for (uint32_t before = 0; before < SYMBOLS; before++)
@@ -364,7 +326,7 @@ static void test_pasts(void **state) {
     const uint32_t dot = RELEASED_PUNCTUATION, line_end = RELEASED_LINE_END;
     const levels_settings settings = {1, INFINITY};
     random_state = 53;
-    tem_ngram *g = random_ngram(3);
+    tem_ngram *g = random_ngram(model, 3, 40);
     levels l;
     uint32_t pair = 0;
     assert_int_equal(levels_make(g, &settings, NULL, &l, NULL), TEM_OK);
@@ -408,7 +370,7 @@ static void test_damaged_tables_are_refused(void **state) {
     (void)state;
     const levels_settings settings = {1, INFINITY};
     random_state = 59;
-    tem_ngram *g = random_ngram(3);
+    tem_ngram *g = random_ngram(model, 3, 40);
     levels l;
     assert_int_equal(levels_make(g, &settings, NULL, &l, NULL), TEM_OK);
     const levels_rows *const tables[] = {&l.two, &l.three};

@@ -147,6 +147,14 @@ static void check_word(const made *m, const rank_order *o, const section *s, uin
     assert_memory_equal(some, ranks + first, count * sizeof *some);
     assert_int_equal(ranks[w], is_excluded(m, w) ? ORDER_NONE : 0);
     assert_int_equal(order_list_word(o, order_list_start(o, w)), w);
+    order_list_places(o, w, some);
+    for (uint32_t r = 0; r < s->list; r++)
+        assert_int_equal(o->sequence[some[r]], out[r]);
+    for (uint32_t p = 0; p < s->outputs; p++) {
+        const uint32_t block = order_path(o, w)[p / s->block];
+        const uint32_t word = o->sequence[block * s->block + p % s->block];
+        assert_int_equal(order_rank_on_path(o, w, p), ranks[word]);
+    }
     test_free(path);
     test_free(out);
     test_free(ranks);
