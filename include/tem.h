@@ -916,7 +916,8 @@ typedef enum tem_style {
     TEM_STYLE_WORDS = 1,    /* the words as the vocabulary has them, with spaces; the default
                              * without a language model */
     TEM_STYLE_SENTENCE = 2, /* joined words, a capital at the beginning, "I" for the word "i", and a
-                             * full stop at the end of each line that has words. Not with
+                             * full stop at the end of each line that has words; with a language
+                             * model of n-grams also where sentences seem to end in it. Not with
                              * TEM_PUNCTUATION_KEEP: TEM_ERR_ARGUMENT */
     TEM_STYLE_JOINED = 3    /* words and the endings of English contractions and genitives after
                              * them come together: "do n't" and "don t" become "don't", "it s"
@@ -1184,8 +1185,8 @@ TEM_API const char *tem_job_condition(const tem_job *job);
  * TEM_OOV_UNIFORM or 0; `punctuation` is TEM_PUNCTUATION_DROP, TEM_PUNCTUATION_WORD or 0;
  * `missing`, `order`, `style` and `repeat` are policies of this header or 0; insecure_seeded and
  * the reserved fields are 0. The text does not matter: a policy that may release a piece has no
- * bound, even if this text has no such piece. A dry run is judged as the run that it stands for. Any
- * thread. */
+ * bound, even if this text has no such piece. A dry run is judged as the run that it stands for.
+ * Any thread. */
 TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, const tem_job *job);
 
 /* Privatizes files or a stream of any length. Memory is bounded by the largest record: at most 6

@@ -167,6 +167,7 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
 void replacer_free(replacer *r) {
     text_pieces_free(&r->pieces);
     text_pieces_free(&r->reader);
+    sentence_ends_free(&r->ends);
     drawing_free(&r->drawing);
     core_buffer_free(&r->stripped);
     core_buffer_free(&r->drawn);
@@ -390,6 +391,9 @@ static tem_status style_line(replacer *r, size_t start, tem_error *error) {
     TRY(join_words(&r->reader, r->out, start, error));
     if (r->options.style != TEM_STYLE_SENTENCE)
         return TEM_OK;
+    const tem_language *language = r->mechanism->context.language;
+    if (sentence_ends_are_known(language))
+        return sentence_ends_write(&r->ends, language, &r->reader, r->out, start, error);
     return sentence_write(r->out, start) ? TEM_OK : core_fail_memory(error);
 }
 

@@ -12,6 +12,7 @@
 #include "core/buffer.h"
 #include "job/drawing.h"
 #include "job/repeats.h"
+#include "job/sentence_ends.h"
 #include "job/word_order.h"
 #include "mech/model_mechanism.h"
 #include "text/pieces.h"
@@ -38,6 +39,7 @@ typedef struct replacer {
     size_t unasked;           /* bytes handled since the callback was last asked */
     text_pieces pieces;
     text_pieces reader; /* cuts output, to see what reads back */
+    sentence_ends ends;
     text_drawing drawing;
     core_buffer stripped; /* a document in NFC, without its tags */
     core_buffer drawn;    /* uint32_t: words to draw for, then the words drawn */
