@@ -1,6 +1,7 @@
 /* ext_language.c - tem_language in Python: files, training, and functions of a user's own. */
 #include "ext.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,51 @@ static const char **paths_of(PyObject *paths) {
         }
     }
     return names;
+}
+
+/* find_english(path of the model or None, whether it came with the program, folders): a pair: the
+ * path, and whether it came with the program */
+static PyObject *find_english(PyObject *module, PyObject *args) {
+    PyObject *given = NULL, *beside = NULL;
+    char path[PATH_MAX];
+    int model_is_own = 0, is_own = 0;
+    tem_error error;
+    if (!PyArg_ParseTuple(args, "OpO!", &beside, &model_is_own, &PyTuple_Type, &given))
+        return NULL;
+    const char *model_path = beside == Py_None ? NULL : PyBytes_AsString(beside);
+    const char **folders = PyErr_Occurred() ? NULL : paths_of(given);
+    if (folders == NULL)
+        return NULL;
+    const tem_status status =
+        tem_language_find_english(model_path, model_is_own, folders, (size_t)PyTuple_Size(given),
+                                  path, sizeof path, &is_own, &error);
+    free(folders);
+    if (status != TEM_OK)
+        return ext_fail(ext_state_of(module), &error);
+    return Py_BuildValue("NN", PyUnicode_DecodeFSDefault(path), PyBool_FromLong(is_own));
+}
+
+/* convert_language(model, path of n-grams as bytes, name, origin, license, progress) */
+static PyObject *convert_language(PyObject *module, PyObject *args) {
+    const ext_state *state = ext_state_of(module);
+    ext_model *model = NULL;
+    const char *path = NULL;
+    PyObject *progress = NULL;
+    tem_language_options options = {.name = NULL};
+    tem_ngram *ngram = NULL;
+    tem_language *language = NULL;
+    tem_error error;
+    ext_run run;
+    if (!PyArg_ParseTuple(args, "O!ysssO", state->model, &model, &path, &options.name,
+                          &options.origin, &options.license, &progress))
+        return NULL;
+    ext_run_begin(&run, 0, progress);
+    tem_status status = tem_ngram_load(model->model, path, &run.run, &ngram, &error);
+    if (status == TEM_OK)
+        status = tem_language_make(ngram, &options, &run.run, &language, &error);
+    ext_run_end(&run);
+    tem_ngram_free(ngram);
+    return take(state, status, language, &error);
 }
 
 /* train_language(model, (path as bytes, ...), order, name, origin, license, temper or 0, lift or 0,
@@ -269,6 +315,9 @@ static PyObject *wrap_language(PyObject *module, PyObject *args) {
 PyMethodDef ext_language_functions[] = {
     {"open_language", open_language, METH_VARARGS, "open_language(model, path, hash, is_own)"},
     {"verify_language", verify_language, METH_VARARGS, "verify_language(model, path, progress)"},
+    {"find_english", find_english, METH_VARARGS, "find_english(model_path, is_own, folders)"},
+    {"convert_language", convert_language, METH_VARARGS,
+     "convert_language(model, path, name, origin, license, progress)"},
     {"train_language", train_language, METH_VARARGS,
      "train_language(model, paths, order, name, origin, license, temper, lift, progress)"},
     {"wrap_language", wrap_language, METH_VARARGS,

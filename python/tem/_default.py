@@ -18,6 +18,10 @@ from ._errors import Error, FileError, UntrustedError, make
 
 VECTORS, CERTIFICATES = "glove-840b-33k-sphere64.temv", "default.tem.cert"
 LEARNING_VECTORS = "glove-840b-33k-300d.temv"
+# As in tools/build_language.c, else it is another language model.
+ENGLISH_NGRAMS, ENGLISH_LICENSE = "english.temng", "LICENSE-english.txt"
+ENGLISH_ORIGIN = ("en-us.lm.bin of CMU Sphinx, as in Debian's pocketsphinx-en-us "
+                  "0.8+5prealpha+1-15")
 EXCLUDED, NEIGHBOURS = "exclude-en.txt", 128  # as in meson.build, else it is another model
 
 
@@ -130,6 +134,44 @@ def find(threads: int, progress: Callable[[str, int, int], object] | None) -> Fo
         # PRIVACY: this model is trusted because of its place. A file that others can write may not
         # have been built from the package.
         if os.path.lexists(place) and not _is_own(place):
+            raise make("damaged", "this place in your cache can be written by others, or is a "
+                       "link: remove it", place)
+    return Found(str(path), True, True)
+
+
+# ---- the language model of English ----
+
+def _make_english(ngrams: pathlib.Path, path: pathlib.Path) -> None:
+    """For the words of the default model, whichever model asks for it."""
+    default = find(0, None)
+    model = _tem.open_model(default.path, None, default.is_own, 0, None)
+    license_text = (ngrams.parent / ENGLISH_LICENSE).read_text(encoding="utf-8")
+    made = _tem.convert_language(model, os.fsencode(ngrams), "english", ENGLISH_ORIGIN,
+                                 license_text, None)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made.save(path, True, None)
+    path.chmod(0o600)
+    with contextlib.suppress(UntrustedError, FileError):
+        _tem.trust_add(made.info()["hash"])
+
+
+def find_english(model_path: str | None, is_own: bool) -> Found:
+    """Finds english.temlm, as the command does, or makes it in the user's cache (about a second,
+    30 MB). It is for the words of the default model."""
+    with contextlib.suppress(FileError):
+        found = _tem.find_english(None if model_path is None else os.fsencode(model_path), is_own,
+                                  _folders())
+        return Found(*found)
+    ngrams, folder = pathlib.Path(__file__).parent / ENGLISH_NGRAMS, _cache()
+    if not ngrams.exists() or folder is None:
+        raise make("argument", "no language model of English: it comes with the default model; "
+                   "run 'make' in tem's repository, or name a file")
+    path = folder / f"english-{_tem.version}-{ngrams.stat().st_size}.temlm"
+    if not path.exists():
+        _make_english(ngrams, path)
+    for place in (str(path.parent), str(path)):
+        # PRIVACY: as with the default model, it is trusted because of its place.
+        if not _is_own(place):
             raise make("damaged", "this place in your cache can be written by others, or is a "
                        "link: remove it", place)
     return Found(str(path), True, True)

@@ -17,13 +17,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
-from . import _tem
+from . import _default, _tem
 from ._errors import FileError, TrustWarning, UntrustedError, make
 
 if TYPE_CHECKING:
     from ._model import Model
     from ._options import Path, Progress
 
+ENGLISH = "english"  # the name of the language model that comes with tem; a file is ./english
 LARGEST = 2 ** 31  # what the largest of weights that are floats becomes, before 1 is added
 
 
@@ -221,13 +222,18 @@ class LanguageModel:
              language_hash: str | None = None) -> Self:
         """Opens a file `NAME.temlm` that you trust: that you have made or verified.
 
+        path: the file; "english" for general English, which comes with the default model, and is
+        made in your cache on first use where it is not beside the model (a second, 30 MB).
         model: the model that it is for, or the path of one; None for the default model.
         language_hash: the hash of the file you mean, from whoever has made or verified it, where
         you have done neither; then `open` refuses any other file.
         """
-        opened, name = _default_model(model), os.path.abspath(path)
+        opened, is_own = _default_model(model), False
+        if path == ENGLISH:
+            path, is_own, _ = _default.find_english(opened.path, opened._is_own)
+        name = os.path.abspath(path)
         try:
-            handle = _tem.open_language(opened._handle, name, language_hash, False)
+            handle = _tem.open_language(opened._handle, name, language_hash, is_own)
         except UntrustedError as refused:
             if language_hash is not None or refused.file not in ("", name):
                 raise
@@ -370,7 +376,7 @@ def as_key(given: Any) -> Any:
     if given is None or isinstance(given, (LanguageModel, Own)):
         return given
     if isinstance(given, (str, os.PathLike)):
-        return os.path.abspath(given)
+        return given if given == ENGLISH else os.path.abspath(given)
     if callable(getattr(given, "weights", None)):
         return Own(given)
     raise TypeError("language_model must be a path, a tem.LanguageModel, or an object with a "

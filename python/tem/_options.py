@@ -72,9 +72,9 @@ class Law(TypedDict, total=False):
         "the first of these that exists")]
     language_model: Annotated[Language | None, Option(
         None, "a public language model, which weighs the words by those that the document shows "
-        "before, so that the output reads like text: a path, a tem.LanguageModel, or an object "
-        "with a method weights(past_ids), which is asked on one thread. The guarantee does not "
-        "depend on it. Not with `calibrated` or `weights`")]
+        'before, so that the output reads like text: "english", a path, a tem.LanguageModel, or an '
+        "object with a method weights(past_ids), which is asked on one thread. The guarantee does "
+        "not depend on it. Not with `calibrated` or `weights`")]
     never: Annotated[Collection[str] | None, Option(
         None, "words that are never released; they must be public")]
 

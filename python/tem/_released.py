@@ -131,6 +131,10 @@ def check_report(report: AnyReport | None, model: Model, how: Mapping[str, Any])
     if given.repeat == "once":
         raise make("argument", "the run gave repeated words the output that they had; this takes "
                    "each word as drawn for itself, and would be wrong")
+    if given.language_model is not None:
+        raise make("argument", "the run drew each word by the words released before; this takes "
+                   "each word as drawn for itself, and would be wrong: release with "
+                   "language_model=None")
     drawn = model._mechanism(**how).info()
     expected = {"model": model.hash, "mechanism": drawn["mechanism"], "epsilon": drawn["epsilon"],
                 "s": drawn["s"], "gamma": drawn["gamma"],

@@ -148,6 +148,9 @@ class Report(Result):
     left_worst: float | None = None
     condition: str | None = None  # between which texts the bound holds; None: between any two
     repeat: str = "each"
+    language_model: str | None = None  # its name; None: words were drawn each by itself
+    language_model_hash: str | None = None  # "" for an object of the caller's own
+    never: int | None = None  # how many words the run never releases
     charged: int | None = None  # words that cost; None in reports of earlier versions: all
     special: int | None = None  # of draw_ids: positions that stayed, by the caller's public list
 

@@ -7,6 +7,7 @@ import copy
 import gc
 import gzip
 import math
+import pathlib
 import pickle
 import threading
 import warnings
@@ -19,7 +20,7 @@ from conftest import SURE, WORDS
 from test_tokens import assert_law, law_of
 
 import tem
-from tem import _cluster, _language
+from tem import _cluster, _default, _language, _tem
 
 TEXTS = ["the movie was great", "the film was bad", "an awful film", "paris was great"]
 
@@ -71,7 +72,7 @@ def test_one_question_for_each_word(small):
     """With the ids of the words that were released before, and nothing else; on one thread."""
     asked = Fixed(mixed)
     out = small.privatize(["the movie was zzz", "", "x was"], epsilon=1, language_model=asked,
-                          threads=3)
+                          threads=3, style="words")
     released = [[WORDS.index(word) for word in text.split()] for text in out]
     assert asked.pasts == [ids[:i] for ids in released for i in range(len(ids))]
     assert len(asked.pasts) == 6 and asked.threads == {threading.get_ident()}
@@ -126,7 +127,8 @@ def test_draws_follow_the_law(small):
         assert_law(law_of(small, word, 1, language_model=asked), out)
     # the second word, where the first is "the"
     pairs = [pair.split() for pair in
-             small.privatize(["the movie"] * 20_000, epsilon=2, language_model=asked)]
+             small.privatize(["the movie"] * 20_000, epsilon=2, language_model=asked,
+                             style="words")]
     assert_law(law_of(small, "movie", 2, language_model=asked, after=["the"]),
                [second for first, second in pairs if first == "the"])
 
@@ -135,7 +137,8 @@ def test_all_weight_on_one_word(small):
     """Another one each time that somebody asks: each answer is the law of one word."""
     wanted = iter(range(1000))
     asked = Fixed(lambda past: numpy.eye(len(WORDS), dtype="i8")[next(wanted) % len(WORDS)])
-    out = small.privatize(["the movie was great"] * 8, epsilon=9, language_model=asked)
+    out = small.privatize(["the movie was great"] * 8, epsilon=9, language_model=asked,
+                          style="words")
     assert " ".join(out).split() == [WORDS[i % len(WORDS)] for i in range(32)]
 
 
@@ -268,7 +271,8 @@ def test_words_follow_it(small, trained):
     """20,000 draws; false alarm 1e-9. And it decides: at a small epsilon the output is public
     text."""
     pairs = [pair.split() for pair in
-             small.privatize(["the movie"] * 20_000, epsilon=1, language_model=trained)]
+             small.privatize(["the movie"] * 20_000, epsilon=1, language_model=trained,
+                             style="words")]
     assert_law(law_of(small, "movie", 1, language_model=trained, after=["the"]),
                [second for first, second in pairs if first == "the"])
     law = law_of(small, "x", 0.01, language_model=trained, after=["was"])
@@ -327,6 +331,38 @@ def test_on_a_cluster(small, small_path, saved, state):
     assert report.words == 14 and len(private) == 4
 
 
+# ---- English ----
+
+def test_english(default, small):
+    """As the build makes it, and as the package makes it where there is none."""
+    english = tem.LanguageModel.open("english")
+    assert english.name == "english" and english.order == 3 and "Sphinx" in english.info["origin"]
+    text = "my doctor says that the pain will not go away"
+    private, report = default.privatize_report([text], 2, language_model="english",
+                                               style="words")
+    assert len(private[0].split(" ")) == 10
+    assert (report.language_model, report.language_model_hash) == ("english", english.hash)
+    law = law_of(default, "zzqz", 2, language_model="english", after=["one", "of"])
+    assert law["the"] > 0.1 > law["of"]
+    with pytest.raises(tem.UnsupportedError):
+        small.privatize("the movie", epsilon=1, language_model="english")
+
+
+def test_english_in_the_cache(default, monkeypatch, tmp_path):
+    english = tem.LanguageModel.open("english")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    if not (pathlib.Path(tem.__file__).parent / _default.ENGLISH_NGRAMS).exists():
+        pytest.skip("the package has no n-grams: it was not installed")
+    found = _default.find_english(None, False)
+    assert found.path.startswith(str(tmp_path / "cache")) and found.is_own
+    made = _tem.open_language(default._handle, found.path, english.hash, False)
+    assert made.info()["hash"] == english.hash
+    pathlib.Path(found.path).chmod(0o666)
+    with pytest.raises(tem.DamagedError, match="written by others"):
+        _default.find_english(None, False)
+
+
 # ---- everywhere ----
 
 def test_containers_and_fronts(small, small_path, trained, saved):
@@ -337,7 +373,7 @@ def test_containers_and_fronts(small, small_path, trained, saved):
     series = pandas.Series(["the movie", None, "x"], index=[3, 5, 7])
     for language in (trained, saved, str(saved), Fixed(mixed)):
         how = {"epsilon": 1, "language_model": language}
-        assert len(small.privatize("the movie", **how).split()) == 2
+        assert len(small.privatize("the movie", style="words", **how).split()) == 2
         assert list(small.privatize(series, **how).index) == [3, 5, 7]
         assert [len(each) for each in small.privatize_tokens([["the"], ["a", "zzz"]], **how)] == [
             1, 2]
@@ -350,6 +386,19 @@ def test_containers_and_fronts(small, small_path, trained, saved):
     with pytest.warns(tem.NotPrivateWarning):
         assert (small.privatize(TEXTS, threads=1, **seeded)
                 == small.privatize(TEXTS, threads=4, **seeded))
+
+
+def test_learners_refuse_it(small, trained):
+    """They take each word as drawn for itself."""
+    released, report = small.privatize_report(TEXTS, epsilon=1, language_model=trained)
+    with pytest.raises(tem.ArgumentError, match="language_model=None"):
+        tem.estimate(pandas.DataFrame({"text": released}), sets={"a": ["movie"]}, epsilon=1,
+                     prior="zipf", model=small, report=report)
+    assert report.language_model == "small" and report.language_model_hash == trained.hash
+    report = small.privatize_report(TEXTS, epsilon=1, language_model=Fixed(ones), never=["x"])[1]
+    assert (report.language_model, report.language_model_hash, report.never) == ("Fixed", "", 1)
+    plain = small.privatize_report(TEXTS, epsilon=1)[1]
+    assert (plain.language_model, plain.language_model_hash, plain.never) == (None, None, None)
 
 
 def test_a_report_charges_as_without(small, trained):
