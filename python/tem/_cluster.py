@@ -7,16 +7,14 @@ every batch of texts would use the same random numbers.
 import dataclasses
 import functools
 import operator
-import os
 import pathlib
 import tempfile
 import uuid
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from . import _ledger, _tem
+from . import _language, _ledger, _tem
 from ._errors import UntrustedError, make
-from ._language import LanguageModel
 from ._model import Model, _given, as_model
 from ._options import Path, Policies, check, law_and_text, read_weights
 from ._results import Report
@@ -81,9 +79,8 @@ def make_recipe(model: Model | Path | None, epsilon: float, threads: int,
     if opened.path is None:
         raise make("argument", "a model in memory cannot be sent: save it, and open the file")
     options: dict[str, Any] = {**policies, "epsilon": epsilon, "threads": threads}
-    if isinstance(options.get("language_model"), (str, os.PathLike)):
-        # PRIVACY: a worker trusts what the driver trusts, by the hash.
-        options["language_model"] = LanguageModel.open(options["language_model"], opened)
+    if "language_model" in options:
+        options["language_model"] = _language.sent(options["language_model"], opened)
     nothing = opened.privatize_report([], **options)[1]
     certificate = _vouch(opened, epsilon, policies) if policies.get("calibrated") else None
     return Recipe(opened.path, opened.hash, certificate, options), nothing

@@ -368,12 +368,40 @@ def _reopen(path: str, expected: str, model: Model) -> LanguageModel:
 
 # ---- the keyword ----
 
+class Sent(NamedTuple):
+    """A file that a driver trusts, for its workers: they open their own file of this name for their
+    own model. PRIVACY: a worker has verified nothing; the hash must be the driver's."""
+
+    path: str
+    hash: str
+
+    def handle(self, model: Model) -> _tem.Language:
+        try:
+            return _tem.open_language(model._handle, self.path, self.hash, False)
+        except UntrustedError:
+            raise make("damaged", "this is not the language model that the driver opened: the file "
+                       "differs", self.path) from None
+
+
+def sent(given: Any, model: Model) -> Any:
+    """What a worker gets for the keyword."""
+    key = as_key(given)
+    if isinstance(key, str):
+        key = LanguageModel.open(key, model)
+    if not isinstance(key, LanguageModel):
+        return given
+    if key.path is None:
+        raise make("argument", "a language model in memory cannot be sent: save it, and open the "
+                   "file")
+    return Sent(key.path, key.hash)
+
+
 Language = str | os.PathLike[str] | LanguageModel | Weigher
 
 
 def as_key(given: Any) -> Any:
     """The keyword `language_model` as a key: a path, a LanguageModel, an Own, or None."""
-    if given is None or isinstance(given, (LanguageModel, Own)):
+    if given is None or isinstance(given, (LanguageModel, Own, Sent)):
         return given
     if isinstance(given, (str, os.PathLike)):
         return given if given == ENGLISH else os.path.abspath(given)
@@ -387,7 +415,7 @@ def handle_of(key: Any, model: Model) -> _tem.Language | None:
     """The language model of a key, for this model."""
     if key is None:
         return None
-    if isinstance(key, Own):
+    if isinstance(key, (Own, Sent)):
         return key.handle(model)
     if isinstance(key, str):
         key = LanguageModel.open(key, model)

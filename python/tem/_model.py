@@ -810,7 +810,7 @@ class Model:
         return private, _tokens.make_report(job, seeded, counts, charged, balance)
 
     def _run(self, job: _tem.Job, texts: Any, options: Keywords, charged: _ledger.Charged | None
-             ) -> tuple[Any, tuple[int, int, int, int], dict[str, Any] | None]:
+             ) -> tuple[Any, tuple[int, int, int, int, int], dict[str, Any] | None]:
         seed = self._seed(job, options, stacklevel=5)
         values, rebuild = unpack(texts)
         private, counts, balance, foreign = job.texts(

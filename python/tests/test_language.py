@@ -320,15 +320,29 @@ def test_pickled(small, trained, saved):
         pickle.dumps(trained)
 
 
-def test_on_a_cluster(small, small_path, saved, state):
-    """The driver opens the file, and a worker trusts it by its hash."""
-    recipe, nothing = _cluster.make_recipe(small, 1, 1, {"language_model": str(saved),
-                                                         "never": ["x"]})
-    assert nothing.words == 0
-    (state / "tem" / "trusted").write_text("")
-    _cluster._open.cache_clear()
-    private, report = pickle.loads(pickle.dumps(recipe)).privatize(TEXTS)
-    assert report.words == 14 and len(private) == 4
+def test_on_a_cluster(small, small_path, trained, saved, state, tmp_path):
+    """The driver opens the file, and a worker, whose model is elsewhere, trusts it by its hash."""
+    elsewhere = tmp_path / "elsewhere.tem"
+    elsewhere.write_bytes(small_path.read_bytes())
+    for language in (saved, tem.LanguageModel.open(saved, small)):
+        recipe, nothing = _cluster.make_recipe(small, 1, 1, {"language_model": language,
+                                                             "never": ["x"]})
+        assert nothing.words == 0 and nothing.language_model_hash == trained.hash
+        (state / "tem" / "trusted").write_text("")
+        sent = pickle.loads(pickle.dumps(recipe))
+        private, report = sent.privatize(TEXTS, str(elsewhere))
+        assert report.words == 14 and len(private) == 4
+        assert report.language_model_hash == trained.hash
+        assert len(_cluster._open(str(elsewhere), small.hash, None)._mechanisms) == 1
+        tem.LanguageModel.verify(saved, small)
+    with pytest.raises(tem.ArgumentError, match="save it"):
+        _cluster.make_recipe(small, 1, 1, {"language_model": trained})
+    recipe = _cluster.make_recipe(small, 1, 1, {"language_model": saved})[0]
+    other = tmp_path / "other.temlm"
+    tem.LanguageModel.train(small, TEXTS, order=2).save(other)
+    with pytest.raises(tem.DamagedError, match="not the language model that the driver opened"):
+        small.privatize(TEXTS, epsilon=1, language_model=_language.Sent(
+            str(other), recipe.options["language_model"].hash))
 
 
 # ---- English ----
