@@ -351,9 +351,9 @@ void order_ranks_of(const rank_order *o, uint32_t y, uint32_t first, uint32_t co
     for (uint32_t g = 0; g < groups && by_group; g++)
         places[g] = (uint16_t)place_of_block(o, g, at / size);
     for (uint32_t i = 0; i < count; i++)
-        ranks[i] =
-            by_group ? order_rank_on_path(o, first + i, places[o->groups[first + i]] * size + at % size)
-                     : order_rank(o, first + i, y);
+        ranks[i] = by_group ? order_rank_on_path(o, first + i,
+                                                 places[o->groups[first + i]] * size + at % size)
+                            : order_rank(o, first + i, y);
 }
 
 /* A list by place: the place, and the rank. */
