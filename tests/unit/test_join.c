@@ -161,8 +161,9 @@ static char *word_of(const tem_vectors *vectors, uint32_t i) {
 static void test_all_pairs(void **state) {
     (void)state;
     tem_vectors *vectors = NULL;
-    assert_int_equal(tem_vectors_load("data/glove-840b-33k-sphere64.temv", 0, NULL, &vectors, NULL),
-                     TEM_OK);
+    const char *path = getenv("TEM_DEFAULT_VECTORS");
+    assert_non_null(path);
+    assert_int_equal(tem_vectors_load(path, 0, NULL, &vectors, NULL), TEM_OK);
     const uint32_t count = vectors->words.count;
     char **words = calloc(count, sizeof *words);
     assert_non_null(words);
