@@ -292,6 +292,8 @@ static const waiting_piece *waiting_of(const replacer *r, size_t *count) {
  * draw.
  * PRIVACY: that output is in the past where it comes again, as the reader sees it there. */
 static tem_status draw_words(replacer *r, size_t first, size_t count, tem_error *error) {
+    if (count == 0) /* then there may be no array yet */
+        return TEM_OK;
     uint32_t *words = (uint32_t *)(void *)r->drawn.data;
     const waiting_word *said = (const waiting_word *)(const void *)r->said.data;
     if (r->options.repeat != TEM_REPEAT_ONCE)
