@@ -6,6 +6,8 @@
 K is the kernel of a mechanism. a comes from a public language model (language.py) and the words of
 the document that are released already. Rows of K and a are padded with zeros (language.padded).
 """
+import itertools
+
 import numpy
 
 from . import found
@@ -75,12 +77,16 @@ def table(make, count, words=None):
     return whole
 
 
+# A kernel has rows(at), of all outputs for some words, and columns(outputs, made), which sets made
+# to the transposed kernel of a slice of the outputs: a row per output, with all words.
+
 class Rank:
     """h(r) = (1 + (r/c)^power)^(-s/power) around each word. The word itself may be moved from the
     rank 0 to the rank `own`."""
 
-    def __init__(self, ranks, outputs, s, c=1.0, power=1.0, own=0):
-        self.ranks = ranks
+    def __init__(self, ranks, outputs, s, c=1.0, power=1.0, own=0, turned=None):
+        """turned: the ranks with a row per output."""
+        self.ranks, self.turned = ranks, turned
         h = (1 + (numpy.arange(outputs) / c) ** power) ** (-s / power)
         self.bound = float(numpy.log(h[0] / h[-1]))
         order = numpy.concatenate(([own], numpy.arange(own), numpy.arange(own + 1, outputs)))
@@ -90,6 +96,10 @@ class Rank:
 
     def rows(self, at):
         return self.h[self.ranks[at]]
+
+    def columns(self, outputs, made):
+        xp().take(self.h, self.turned[outputs], out=made, **({} if xp() is not numpy
+                                                            else {"mode": "clip"}))
 
 
 class Exponential:
@@ -102,6 +112,12 @@ class Exponential:
     def rows(self, at):
         return xp().exp(-xp().minimum(self.distances[at] * numpy.float32(self.s), self.reach)
                         ) * self.mask
+
+    def columns(self, outputs, made):
+        """Distances are symmetric."""
+        made[:] = xp().exp(-xp().minimum(self.distances[outputs, :made.shape[1]]
+                                         * numpy.float32(self.s), self.reach))
+        made *= self.mask[outputs][:, None]
 
 
 class Coin:
@@ -118,6 +134,11 @@ class Coin:
         rows[xp().arange(len(words)), words] = self.mask[words]
         return rows
 
+    def columns(self, outputs, made):
+        made[:] = self.mask[outputs][:, None] * self.other
+        at = xp().arange(len(made))
+        made[at, at + outputs.start] = self.mask[outputs]
+
 
 def wide_mask(is_output):
     mask = numpy.zeros(padded(len(is_output)), numpy.float32)
@@ -130,33 +151,26 @@ def wide_mask(is_output):
 class Weights:
     """Public functions of the past: a language model, and what bounds the lift of the context.
 
-    temper  a = q^temper
-    lift    a = min(q, lift u): u are frequencies of words
-    soft    a = q lift u / (q + lift u)
+    soft    a = q soft u / (q + soft u): u are frequencies of words
     near    a(y) = min(q(y), near times the mean of q over the words around y): `around` is the
             matrix of these means
     topic   a(y) = q(y) exp(topic cos(y, the mean of the last released content words))
     """
 
-    def __init__(self, language, temper=1.0, lift=None, soft=None, near=None, topic=None,
-                 single=None, around=None, vectors=None, is_content=None):
-        self.language, self.temper, self.lift, self.soft = language, temper, lift, soft
-        self.near, self.topic, self.around = near, topic, around
-        self.single = language.single if single is None else single
-        self.vectors, self.is_content = vectors, is_content
+    def __init__(self, language, soft=None, near=None, topic=None, around=None, vectors=None,
+                 is_content=None):
+        self.language, self.soft, self.near, self.topic = language, soft, near, topic
+        self.around, self.vectors, self.is_content = around, vectors, is_content
+        self.is_plain = soft is None and near is None and topic is None
 
     def after(self, past):
         a = self.language.after(past[-2:])
         if self.near is not None:
             mean, a = quick_product(a, self.around.T), a.copy()
             a[:, :mean.shape[1]] = xp().minimum(a[:, :mean.shape[1]], self.near * mean)
-        if self.lift is not None:
-            a = xp().minimum(a, self.lift * self.single)
         if self.soft is not None:
-            cap = self.soft * self.single
+            cap = self.soft * self.language.single
             a = a * cap / xp().maximum(a + cap, 1e-30)
-        if self.temper != 1.0:
-            a = a ** numpy.float32(self.temper)
         if self.topic is not None and len(past) > 1:
             words = xp().stack(past, 1)
             mean = (self.vectors[words] * self.is_content[words][..., None]).sum(1)
@@ -165,6 +179,14 @@ class Weights:
             a = a.copy()
             a[:, :close.shape[1]] *= xp().exp(self.topic * close)
         return a
+
+    def sums(self, turned, released):
+        """As language.Levels.sums."""
+        if self.is_plain:
+            yield from self.language.sums(turned, released)
+        else:
+            for t in range(released.shape[1]):
+                yield quick_product(self.after(recent(released, t)), turned)
 
 
 def recent(released, t):
@@ -226,22 +248,21 @@ def draw(kernel, weights, original, uniform, index=None, measured=None):
 
 # -------------------------------------------------------------------- attack
 
-def likelihoods(matrix, weights, released):
+def likelihoods(turned, weights, released):
     """Yields, for each position, the likelihood of all words, a row per document, divided by the
-    largest, and ln Z of all words there. matrix: the kernel of all words."""
-    total = None if weights is not None else matrix.sum(1)[None]
-    for t in range(released.shape[1]):
-        if weights is not None:
-            total = quick_product(weights.after(recent(released, t)), matrix.T)
-        like = matrix[:, released[:, t]].T / xp().maximum(total, found.LEAST)
-        yield like / xp().maximum(like.max(1, keepdims=True), found.LEAST), total
+    largest. turned: the kernel of all words, with a row per output."""
+    totals = (itertools.repeat(turned.sum(0)[None]) if weights is None
+              else weights.sums(turned, released))
+    for t, total in zip(range(released.shape[1]), totals):
+        like = turned[released[:, t]] / xp().maximum(total, found.LEAST)
+        yield like / xp().maximum(like.max(1, keepdims=True), found.LEAST)
 
 
-def attack(model, matrix, weights, released, candidates):
+def attack(model, turned, weights, released, candidates):
     """The words that the attacker of found.py names; and for some lengths the share of documents
     whose source, among the candidates, is named rightly: document i comes from candidate i."""
     likely, links, score = [], {}, xp().zeros((len(released), len(candidates)))
-    for t, (like, _) in enumerate(likelihoods(matrix, weights, released)):
+    for t, like in enumerate(likelihoods(turned, weights, released)):
         likely.append(xp().ascontiguousarray(like.T))
         score += xp().log(xp().maximum(like[:, candidates[:, t]], found.LEAST))
         if t + 1 in (10, 20, 30, 40):

@@ -8,10 +8,12 @@ levels below give it, so a listed probability below the back-off weight counts a
 """
 import numpy
 
-from .arrays import xp
+from .arrays import host, quick_product, sparse, xp
 
 SMOOTHING2, SMOOTHING3 = 30.0, 8.0   # of models that are counted
 PAD = 256                            # rows of weights are as long as the next multiple
+DENSE, AT_ONCE = 3000, 256           # entries of a row whose product is quicker with a whole row;
+#                                      such rows at a time
 
 
 def padded(count):
@@ -56,14 +58,59 @@ class Levels:
         first = self.pair_starts[h]
         self.add(rows, first, self.pair_starts[h + 1] - first, self.pair_y, self.e2)
         if len(past) > 1:
-            keys = past[-2] * self.count + h
-            at = xp().minimum(xp().searchsorted(self.pair_keys, keys), len(self.pair_keys) - 1)
-            listed = self.pair_keys[at] == keys
-            rows *= xp().where(listed, self.left2[at], 1)[:, None]
-            first = self.starts[at]
-            self.add(rows, first, xp().where(listed, self.starts[at + 1] - first, 0), self.y,
-                     self.e3)
+            left2, first, length = self.find_pairs(past[-2], h)
+            rows *= left2[:, None]
+            self.add(rows, first, length, self.y, self.e3)
         return rows
+
+
+    def sums(self, turned, released):
+        """Yields, for each position of the released words (a row per document), the sums over y of
+        a(y) K(w, y) for all words w, a row per document. turned: K with a row per output y. What a
+        level adds after a history is summed once, however often the history occurs."""
+        base = self.single @ turned
+        histories = numpy.unique(host(released[:, :-1]))
+        first = self.pair_starts[histories]
+        two = product(self.rows(first, self.pair_starts[histories + 1] - first, self.pair_y,
+                                self.e2), turned)
+        index = xp().zeros(self.count, numpy.int64)
+        index[xp().asarray(histories)] = xp().arange(len(histories))
+        yield xp().repeat(base[None], len(released), 0)
+        for t in range(1, released.shape[1]):
+            h = released[:, t - 1]
+            z = two[index[h]] + self.left1[h][:, None] * base
+            if t > 1:
+                left2, first, length = self.find_pairs(released[:, t - 2], h)
+                z *= left2[:, None]
+                z += product(self.rows(first, length, self.y, self.e3), turned)
+            yield z
+
+    def rows(self, first, length, words, values):
+        """Slices of the entries as a sparse matrix."""
+        _, at = spans(first, length)
+        starts = xp().concatenate([xp().zeros(1, numpy.int64), xp().cumsum(length)])
+        return sparse().csr_matrix((values[at], words[at], starts), (len(length), self.width))
+
+    def find_pairs(self, g, h):
+        """The factor after each pair of words, and where its entries are."""
+        keys = g * self.count + h
+        at = xp().minimum(xp().searchsorted(self.pair_keys, keys), len(self.pair_keys) - 1)
+        listed = self.pair_keys[at] == keys
+        first = self.starts[at]
+        return (xp().where(listed, self.left2[at], numpy.float32(1)), first,
+                xp().where(listed, self.starts[at + 1] - first, 0))
+
+
+def product(rows, turned):
+    """A sparse matrix times a dense one: long rows as dense ones, which is quicker."""
+    made = xp().empty((rows.shape[0], turned.shape[1]), numpy.float32)
+    length = host(xp().diff(rows.indptr))
+    short, long = numpy.flatnonzero(length <= DENSE), numpy.flatnonzero(length > DENSE)
+    made[short] = rows[short] @ turned[:rows.shape[1]]
+    for first in range(0, len(long), AT_ONCE):
+        part = long[first:first + AT_ONCE]
+        made[part] = quick_product(rows[part].toarray(), turned[:rows.shape[1]])
+    return made
 
 
 def as_floats(values):
@@ -87,6 +134,22 @@ def from_trigrams(model):
     e3 = numpy.exp(p3) - numpy.exp(left2[context]) * below
     keep = e3 > 0
     return single, left1, (h, y, e2, numpy.exp(left2)), (context[keep], c[keep], e3[keep])
+
+
+def settled(levels, temper, lift):
+    """What `tem ngram` makes of these levels: probabilities are cut to `lift` times those without
+    context, and taken to the power of `temper`."""
+    single, left1, (h, y, e2, left2), (context, c, e3) = levels
+    keys = h.astype(numpy.int64) * len(single) + y
+    p2 = e2 + left1[h] * single[y]
+    lower, listed = look_up(keys, y[context].astype(numpy.int64) * len(single) + c)
+    p3 = e3 + left2[context] * numpy.where(listed, p2[lower], left1[y[context]] * single[c])
+    p2, p3 = (numpy.minimum(p, lift * single[word]) ** temper for p, word in ((p2, y), (p3, c)))
+    single, left1, left2 = single ** temper, left1 ** temper, left2 ** temper
+    e2 = numpy.maximum(p2 - left1[h] * single[y], 0)
+    below = left1[y[context]] * single[c] + numpy.where(listed, e2[lower], 0)
+    return (single, left1, (h, y, e2, left2),
+            (context, c, numpy.maximum(p3 - left2[context] * below, 0)))
 
 
 def look_up(keys, wanted):
