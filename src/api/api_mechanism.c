@@ -129,7 +129,15 @@ tem_status tem_law_create_after(const tem_mechanism *mechanism, const uint32_t *
         !mechanism_has_word(mechanism, word) || digits < 1 || digits > TEM_LAW_DIGITS_MAX)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism, a past, a word and 1 to 1000 digits are needed");
-    return mechanism_law_after(mechanism, past, count, word, digits, law, error);
+    uint64_t *values = core_alloc(mechanism->count, sizeof *values);
+    tem_status status = values == NULL
+                            ? core_fail_memory(error)
+                            : mechanism_weights_after(mechanism, past, count, values, error);
+    if (status == TEM_OK)
+        status = law_make_weighed(mechanism->context.form, values, &mechanism->model->space, word,
+                                  digits, law, error);
+    core_free(values);
+    return status;
 }
 
 void tem_law_free(tem_law *law) {

@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/status.h"
+#include "mech/law.h"
 
 #include <math.h>
 

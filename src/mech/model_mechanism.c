@@ -656,9 +656,15 @@ tem_status mechanism_row_after(const tem_mechanism *m, void *document, const rel
     return status;
 }
 
-/* Sets the values after a past, in a document of its own. */
-static tem_status weights_after(const tem_mechanism *m, const uint32_t *words, size_t count,
-                                uint64_t *values, tem_error *error) {
+tem_status mechanism_weights_after(const tem_mechanism *m, const uint32_t *words, size_t count,
+                                   uint64_t *values, tem_error *error) {
+    if (m->context.language == NULL)
+        return core_fail(
+            error, TEM_ERR_ARGUMENT,
+            "the mechanism has no language model: its law is the same after all words");
+    for (size_t i = 0; i < count; i++)
+        if (words[i] >= m->count)
+            return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
     const mechanism_document needs = mechanism_document_of(m);
     const size_t seen = count < needs.past_words ? count : needs.past_words;
     const released_past past = {
@@ -671,25 +677,6 @@ static tem_status weights_after(const tem_mechanism *m, const uint32_t *words, s
         status = context_weights(&m->context, document, &past, values, error);
     mechanism_end(m, document);
     core_free(document);
-    return status;
-}
-
-tem_status mechanism_law_after(const tem_mechanism *m, const uint32_t *past, size_t count,
-                               uint32_t word, unsigned digits, tem_law **law, tem_error *error) {
-    if (m->context.language == NULL)
-        return core_fail(
-            error, TEM_ERR_ARGUMENT,
-            "the mechanism has no language model: its law is the same after all words");
-    for (size_t i = 0; i < count; i++)
-        if (past[i] >= m->count)
-            return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
-    uint64_t *values = core_alloc(m->count, sizeof *values);
-    tem_status status =
-        values == NULL ? core_fail_memory(error) : weights_after(m, past, count, values, error);
-    if (status == TEM_OK)
-        status =
-            law_make_weighed(m->context.form, values, &m->model->space, word, digits, law, error);
-    core_free(values);
     return status;
 }
 

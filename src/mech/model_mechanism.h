@@ -3,7 +3,6 @@
 #define MECH_MODEL_MECHANISM_H
 
 #include "mech/context.h"
-#include "mech/law.h"
 #include "model/model.h"
 #include "space/function_words.h"
 
@@ -113,10 +112,11 @@ tem_status mechanism_row_after(const tem_mechanism *mechanism, void *document,
                                const released_past *past, uint32_t word, double *probabilities,
                                tem_error *error);
 
-/* The law of `word` in a document that shows `past`, as tem_law_create_after in tem_account.h has
- * it. The caller has checked the arguments but for the words. */
-tem_status mechanism_law_after(const tem_mechanism *mechanism, const uint32_t *past, size_t count,
-                               uint32_t word, unsigned digits, tem_law **law, tem_error *error);
+/* Sets values[y] to the weight of each word y in a document that shows these words, in a document
+ * of its own. Refuses words that are none, and a mechanism without a language model, with
+ * TEM_ERR_ARGUMENT; also fails as the language model does. */
+tem_status mechanism_weights_after(const tem_mechanism *mechanism, const uint32_t *words,
+                                   size_t count, uint64_t *values, tem_error *error);
 
 /* Whether mechanism_column can be called: the columns of the law need no pass over all rows. */
 bool mechanism_has_columns(const tem_mechanism *mechanism);

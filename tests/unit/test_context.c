@@ -3,6 +3,7 @@
  * language model is shown; seeds, threads and the order of documents; and what is refused. */
 #include "job/replacer.h"
 #include "mech/falloff.h"
+#include "mech/law.h"
 #include "mech/model_mechanism.h"
 #include "pseudo.h"
 

@@ -2,6 +2,7 @@
  * every past is that of the same weights elsewhere (test_context.c compares those with MPFR), and
  * within the bound of the mechanism; the same draws; what the functions are asked, and how often;
  * and what is refused. */
+#include "mech/law.h"
 #include "mech/model_mechanism.h"
 #include "pseudo.h"
 
