@@ -81,23 +81,31 @@ static tem_status draw_in_order(text_drawing *d, tem_rng *rng, uint32_t *words, 
     return status;
 }
 
-/* A slow mechanism draws for some words at a time, and in between this asks the callback whether to
- * go on. */
+/* Asks the callback whether to go on, once per slow_draws: a slow mechanism takes tens of
+ * milliseconds for them, in one call or in many. drawn: those since the last call. */
+static tem_status ask_after(text_drawing *d, size_t drawn, tem_error *error) {
+    const size_t slow = mechanism_document_of(d->mechanism).slow_draws;
+    d->unasked += drawn;
+    if (slow == 0 || d->unasked < slow)
+        return TEM_OK;
+    d->unasked = 0;
+    return core_progress(d->run, "privatizing", 0, 0, error);
+}
+
+/* A slow mechanism draws for some words at a time. */
 tem_status drawing_draw(text_drawing *d, tem_rng *rng, uint32_t *words, size_t count,
                         tem_error *error) {
     const tem_mechanism *m = d->mechanism;
     const size_t slow = mechanism_document_of(m).slow_draws;
     const size_t most = slow > 0 && slow < count ? slow : count;
-    tem_status status = TEM_OK;
-    for (size_t done = 0; done < count && status == TEM_OK; done += most) {
+    for (size_t done = 0; done < count; done += most) {
         const size_t some = count - done < most ? count - done : most;
-        status = mechanism_depends_on_past(m)
-                     ? draw_in_order(d, rng, words + done, some, error)
-                     : mechanism_draw(m, rng, words + done, words + done, some, error);
-        if (status == TEM_OK && done + most < count)
-            status = core_progress(d->run, "privatizing", 0, 0, error);
+        TRY(mechanism_depends_on_past(m)
+                ? draw_in_order(d, rng, words + done, some, error)
+                : mechanism_draw(m, rng, words + done, words + done, some, error));
+        TRY(ask_after(d, some, error));
     }
-    return status;
+    return TEM_OK;
 }
 
 tem_status drawing_show(text_drawing *d, uint32_t shown, tem_error *error) {

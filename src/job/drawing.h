@@ -18,6 +18,7 @@
 typedef struct text_drawing {
     const tem_mechanism *mechanism;
     const tem_run *run; /* its callback is asked between words of a slow mechanism; or NULL */
+    size_t unasked;     /* words drawn since it was last asked */
     bool is_open;
     void *state;      /* the mechanism's, of this document; NULL if the mechanism needs none */
     core_buffer past; /* uint32_t: the last words and kinds; fewer than twice past_words of them */

@@ -314,8 +314,8 @@ static tem_status draw_words(replacer *r, size_t first, size_t count, tem_error 
     return TEM_OK;
 }
 
-/* Draws for the words that wait: for all at once, or where the past matters for each run of them
- * that stand next to each other, and tells the document what stands between these. */
+/* Draws for the words that wait: for all at once. Where the past matters, it draws one after the
+ * other, and tells the document what stands between them. */
 static tem_status draw_waiting(replacer *r, tem_error *error) {
     if (!mechanism_depends_on_past(r->mechanism))
         return draw_words(r, 0, r->drawn.size / sizeof(uint32_t), error);

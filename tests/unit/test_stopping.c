@@ -27,6 +27,7 @@
 
 #include "small_model.h"
 #include "tem_account.h"
+#include "tem_language.h"
 
 enum { WORDS = 6000, DIMENSION = 4, PATIENCE_S = 12 };
 
@@ -455,6 +456,38 @@ static void test_slow_mechanism(void **state) {
     free(line);
 }
 
+static int weigh_equally(void *context, void *document, const tem_past *past, uint64_t *values) {
+    (void)context, (void)document, (void)past;
+    for (uint32_t y = 0; y < WORDS; y++)
+        values[y] = 1;
+    return 0;
+}
+
+/* A function of the user's may take long for each word, so the callback is asked after each: where
+ * words stand next to each other, and where something between them is kept. */
+static void test_slow_language(void **state) {
+    (void)state;
+    enum { DRAWS = 300 };
+    const tem_language_functions functions = {.weights = weigh_equally};
+    const tem_text_options kept = {.punctuation = TEM_PUNCTUATION_KEEP},
+                           once = {.repeat = TEM_REPEAT_ONCE};
+    tem_language *language = NULL;
+    tem_mechanism *slow = NULL;
+    char text[4 * DRAWS + 1];
+    assert_int_equal(tem_language_wrap(model, &functions, &language, NULL), TEM_OK);
+    const tem_mechanism_options options = {.epsilon = 2, .language = language};
+    assert_int_equal(tem_mechanism_create(model, &options, &slow, NULL), TEM_OK);
+    for (size_t i = 0; i < DRAWS; i++)
+        snprintf(text + 4 * i, 5, "w%02zu ", i % 100);
+    check_text(slow, NULL, text, sizeof text - 1, DRAWS);
+    check_text(slow, &once, text, sizeof text - 1, 90); /* w01 is no word of the model */
+    for (size_t i = 0; i < DRAWS; i++)
+        memcpy(text + 4 * i, "w7! ", 4);
+    check_text(slow, &kept, text, sizeof text - 1, DRAWS);
+    tem_mechanism_free(slow);
+    tem_language_free(language);
+}
+
 /* The document as a record of a file, in the caller's thread and in others; also in a dry run. */
 static void test_large_record(void **state) {
     (void)state;
@@ -578,6 +611,7 @@ int main(void) {
         cmocka_unit_test(test_a_team_has_the_cpus_of_its_process),
         cmocka_unit_test(test_large_text),
         cmocka_unit_test(test_slow_mechanism),
+        cmocka_unit_test(test_slow_language),
         cmocka_unit_test(test_large_record),
         cmocka_unit_test(test_large_prior),
         cmocka_unit_test(test_model_file),
