@@ -5,6 +5,10 @@
 
 enum { CHUNK_BYTES = 64 << 10, CHUNKS_MIN = RECORD_BATCH_BYTES / CHUNK_BYTES };
 
+/* About so many records are found before they are replaced. At 16 bytes each, a batch of empty
+ * lines takes about as much memory as any other. */
+enum { RECORDS_AT_ONCE = RECORD_BATCH_BYTES / sizeof(record_view) };
+
 tem_status record_run_init(record_run *r, const tem_mechanism *mechanism, const tem_job *job,
                            const tem_run *run, tem_error *error) {
     const unsigned threads = core_thread_count(run);
@@ -21,6 +25,7 @@ void record_run_free(record_run *r) {
         core_buffer_free(&r->chunks[i].documents);
         fields_free(&r->chunks[i].fields);
     }
+    core_buffer_free(&r->records);
     core_free(r->chunks);
     workers_free(&r->workers);
 }
@@ -37,15 +42,40 @@ void record_run_begin(record_run *r, bool counting, uint64_t total) {
         fields_clear(r->fields);
 }
 
-/* Cuts whole records into chunks and numbers the records. A blank line that is not a record gets no
- * number, so that a seed gives the same output with and without blank lines. */
-static void make_chunks(record_run *r, const char *data, size_t size) {
+size_t record_run_count(const record_run *r) {
+    return r->records.size / sizeof(record_view);
+}
+
+const record_view *record_run_at(const record_run *r, size_t i) {
+    return (const record_view *)(const void *)r->records.data + i;
+}
+
+/* Finds the first record of `data` and numbers it; *length receives its length with its line end. A
+ * blank line that is not a record gets no number, so that a seed gives the same output with and
+ * without blank lines. */
+static tem_status find_record(record_run *r, const char *data, size_t size, size_t *length,
+                              tem_error *error) {
+    record_view record = {.bytes = data};
+    *length = records_first(&r->reader, data, size, &record.size);
+    record_place_pass(&r->place, data, *length);
+    if (records_is_blank(&r->reader, record.size))
+        return TEM_OK;
+    r->documents++;
+    return core_buffer_add(&r->records, &record, sizeof record) ? TEM_OK : core_fail_memory(error);
+}
+
+/* Finds the first records of `data`, and cuts them into chunks. *taken receives their length. */
+static tem_status make_chunks(record_run *r, const char *data, size_t size, size_t *taken,
+                              tem_error *error) {
     const size_t share = size / r->chunk_max + 1;
     const size_t target = share > CHUNK_BYTES ? share : CHUNK_BYTES;
     r->chunk_count = 0;
-    for (size_t at = 0; at < size;) {
+    r->records.size = 0;
+    size_t at = 0;
+    while (at < size && record_run_count(r) < RECORDS_AT_ONCE) {
         record_chunk *c = &r->chunks[r->chunk_count++];
         *c = (record_chunk){.data = data + at,
+                            .first = record_run_count(r),
                             .first_document = r->documents,
                             .place = r->place,
                             .out = c->out,
@@ -53,15 +83,15 @@ static void make_chunks(record_run *r, const char *data, size_t size) {
                             .fields = c->fields};
         c->out.size = c->documents.size = 0;
         fields_clear(&c->fields);
-        while (at < size && c->size < target) {
-            size_t content = 0;
-            const size_t record = records_first(&r->reader, data + at, size - at, &content);
-            r->documents += !records_is_blank(&r->reader, content);
-            record_place_pass(&r->place, data + at, record);
-            c->size += record;
-            at += record;
+        while (at < size && data + at < c->data + target) {
+            size_t length = 0;
+            TRY(find_record(r, data + at, size - at, &length, error));
+            at += length;
         }
+        c->count = record_run_count(r) - c->first;
     }
+    *taken = at;
+    return TEM_OK;
 }
 
 tem_status record_run_put(record_run *r, const char *bytes, size_t count, tem_error *error) {
@@ -115,10 +145,14 @@ static tem_status pay_batch(record_run *r, tem_error *error) {
 
 tem_status record_batch_release(record_run *r, const char *data, size_t size, tem_error *error) {
     const tem_run watched = workers_watch(&r->workers);
-    TRY(record_fields_check_first(r, data, size, error));
-    make_chunks(r, data, size);
-    record_fields_look(r, data, size);
-    TRY(core_parallel(&watched, r->workers.stage, r->chunk_count, record_chunk_replace, r, error));
-    TRY(pay_batch(r, error));
-    return put_chunks(r, error);
+    for (size_t at = 0, taken = 0; at < size; at += taken) {
+        TRY(make_chunks(r, data + at, size - at, &taken, error));
+        TRY(record_fields_check_first(r, error));
+        record_fields_look(r);
+        TRY(core_parallel(&watched, r->workers.stage, r->chunk_count, record_chunk_replace, r,
+                          error));
+        TRY(pay_batch(r, error));
+        TRY(put_chunks(r, error));
+    }
+    return TEM_OK;
 }

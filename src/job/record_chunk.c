@@ -2,10 +2,10 @@
 #include "core/status.h"
 #include "job/record_fields.h"
 
-/* Says in the error of a chunk that it is about the record at `at`. */
-static void place_error(record_chunk *c, size_t at) {
+/* Says in the error of a chunk that it is about the record at `record`. */
+static void place_error(record_chunk *c, const char *record) {
     record_place place = c->place;
-    record_place_pass(&place, c->data, at);
+    record_place_pass(&place, c->data, (size_t)(record - c->data));
     record_place_error(&place, &c->error);
 }
 
@@ -153,7 +153,7 @@ static tem_status handle_record(current_record *c, uint64_t document) {
         status = note_record(c);
     if (status != TEM_OK) {
         c->chunk->out.size = written;
-        place_error(c->chunk, (size_t)(c->bytes - c->chunk->data));
+        place_error(c->chunk, c->bytes);
     }
     return status;
 }
@@ -161,28 +161,14 @@ static tem_status handle_record(current_record *c, uint64_t document) {
 void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
     const record_run *r = context;
     record_chunk *chunk = &r->chunks[item];
-    uint64_t document = chunk->first_document;
-    for (size_t at = 0, size = 0; at < chunk->size && chunk->status == TEM_OK; at += size) {
+    for (size_t i = 0; i < chunk->count && chunk->status == TEM_OK; i++) {
+        const record_view *record = record_run_at(r, chunk->first + i);
         current_record c = {.run = r,
                             .worker = &r->workers.items[thread],
                             .chunk = chunk,
-                            .bytes = chunk->data + at};
-        size = records_first(&r->reader, c.bytes, chunk->size - at, &c.size);
-        if (records_is_blank(&r->reader, c.size))
-            continue;
-        chunk->status = handle_record(&c, document);
-        document++;
-    }
-}
-
-/* Returns where record number `record`, from 0, begins in a chunk. The chunk has that record. */
-static size_t start_of(const record_run *r, const record_chunk *c, size_t record) {
-    for (size_t at = 0;;) {
-        size_t content = 0;
-        const size_t size = records_first(&r->reader, c->data + at, c->size - at, &content);
-        if (!records_is_blank(&r->reader, content) && record-- == 0)
-            return at;
-        at += size;
+                            .bytes = record->bytes,
+                            .size = record->size};
+        chunk->status = handle_record(&c, chunk->first_document + i);
     }
 }
 
@@ -196,7 +182,7 @@ static void cut_off(const record_run *r, record_chunk *c, size_t paid, const tem
         counts_add(&c->counts, &documents[i].counts);
     c->status = why->status;
     c->error = *why;
-    place_error(c, start_of(r, c, paid));
+    place_error(c, record_run_at(r, c->first + paid)->bytes);
 }
 
 void record_chunk_pay(record_run *r, record_chunk *c) {

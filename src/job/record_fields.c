@@ -90,18 +90,14 @@ static tem_status look_at_field(void *run, const char *record, const record_fiel
     return status;
 }
 
-void record_fields_look(record_run *r, const char *data, size_t size) {
+void record_fields_look(record_run *r) {
     core_buffer parts = {0};
     if (r->fields == NULL || !records_have_fields(&r->reader))
         return;
-    for (size_t at = 0; at < size && r->looked < RECORD_FIELDS_LOOK;) {
-        size_t content = 0;
-        const size_t record = records_first(&r->reader, data + at, size - at, &content);
-        if (!records_is_blank(&r->reader, content)) {
-            records_split(&r->reader, data + at, content, &parts, look_at_field, r, NULL);
-            r->looked++;
-        }
-        at += record;
+    for (size_t i = 0; i < record_run_count(r) && r->looked < RECORD_FIELDS_LOOK; i++) {
+        const record_view *record = record_run_at(r, i);
+        records_split(&r->reader, record->bytes, record->size, &parts, look_at_field, r, NULL);
+        r->looked++;
     }
     core_buffer_free(&parts);
 }
@@ -114,21 +110,14 @@ static bool has_dropped(const record_reader *r, const bool *found) {
     return true;
 }
 
-/* Notes in `found` which names the first record of a batch has. Where there is no such record, or
- * it cannot be read, notes all. `near` receives what a missing name may mean. */
-static tem_status find_in_first(const record_reader *r, const char *data, size_t size,
-                                bool found[RECORD_NAMES_MAX], char near[NEAR_FIELD_TEXT_BYTES],
-                                tem_error *error) {
+/* Notes in `found` which names a record has; all, if it cannot be read. `near` receives what a
+ * missing name may mean. */
+static tem_status find_names(const record_reader *r, const record_view *record,
+                             bool found[RECORD_NAMES_MAX], char near[NEAR_FIELD_TEXT_BYTES],
+                             tem_error *error) {
     core_buffer parts = {0};
-    size_t at = 0, record = 0, content = 0;
-    for (; at < size; at += record) {
-        record = records_first(r, data + at, size - at, &content);
-        if (!records_is_blank(r, content))
-            break;
-    }
-    const tem_status status = at == size
-                                  ? TEM_ERR_FORMAT
-                                  : records_split(r, data + at, content, &parts, NULL, NULL, error);
+    const tem_status status =
+        records_split(r, record->bytes, record->size, &parts, NULL, NULL, error);
     memset(found, status != TEM_OK, RECORD_NAMES_MAX * sizeof *found);
     for (size_t i = 0; status == TEM_OK && i < records_part_count(&parts); i++)
         found[records_part(&parts, i)->name] = true;
@@ -136,23 +125,24 @@ static tem_status find_in_first(const record_reader *r, const char *data, size_t
     near[0] = '\0';
     for (uint32_t i = 0; status == TEM_OK && i < r->name_count && near[0] == '\0'; i++)
         if (!found[i] && r->names[i].role == RECORD_DROPPED && !r->names[i].may_be_missing)
-            records_near_key(r, data + at, content, i, near);
+            records_near_key(r, record->bytes, record->size, i, near);
     return status == TEM_ERR_FORMAT ? TEM_OK : status;
 }
 
-tem_status record_fields_check_first(const record_run *r, const char *data, size_t size,
-                                     tem_error *error) {
+tem_status record_fields_check_first(const record_run *r, tem_error *error) {
     bool found[RECORD_NAMES_MAX];
     char near[NEAR_FIELD_TEXT_BYTES];
-    if (!r->first_decides || r->documents > 0)
+    const size_t count = record_run_count(r);
+    if (!r->first_decides || count == 0 || r->documents > count)
         return TEM_OK;
-    const tem_status status = find_in_first(&r->reader, data, size, found, near, error);
-    if (status != TEM_OK || has_dropped(&r->reader, found))
-        return status;
+    TRY(find_names(&r->reader, record_run_at(r, 0), found, near, error));
+    if (has_dropped(&r->reader, found))
+        return TEM_OK;
+    const record_place *place = &r->chunks[0].place;
     if (near[0] != '\0')
-        return core_fail_at(error, TEM_ERR_FORMAT, r->place.path, r->place.line, 0,
+        return core_fail_at(error, TEM_ERR_FORMAT, place->path, place->line, 0,
                             "the first record lacks a field that is to be left out%s", near);
-    return core_fail_at(error, TEM_ERR_FORMAT, r->place.path, r->place.line, 0,
+    return core_fail_at(error, TEM_ERR_FORMAT, place->path, place->line, 0,
                         "the first record lacks a field that is to be left out (names are "
                         "case-sensitive), and a pipe cannot be searched for it before the release");
 }

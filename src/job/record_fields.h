@@ -12,20 +12,20 @@ enum { RECORD_FIELDS_LOOK = 1000 }; /* the values of so many records are looked 
 tem_status record_fields_header(record_run *r, const char *header, size_t size, core_buffer *out,
                                 tem_error *error);
 
-/* Looks at the first records of a run, if they are in this batch. Does not fail: records that
- * cannot be read fail later. */
-void record_fields_look(record_run *r, const char *data, size_t size);
+/* Looks at the first records of a run, if they are in the current batch. Does not fail: records
+ * that cannot be read fail later. */
+void record_fields_look(record_run *r);
 
 /* A record_watch that notes the JSON keys of a record in a tem_fields. */
 tem_status record_fields_note(void *fields, const char *record, const record_field *field,
                               unsigned roles, tem_error *error);
 
-/* Where the first record decides: TEM_ERR_FORMAT if this batch has the first record of the run, and
- * that record lacks a field to leave out. TEM_ERR_MEMORY. A record that cannot be read fails later.
+/* Where the first record decides: TEM_ERR_FORMAT if the current batch has the first record of the
+ * run, and that record lacks a field to leave out. TEM_ERR_MEMORY. A record that cannot be read
+ * fails later.
  * PRIVACY: a mistyped name leaves nothing out. Where tem cannot read the input twice, and cannot
  * take back what it wrote, it must know before the first byte. */
-tem_status record_fields_check_first(const record_run *r, const char *data, size_t size,
-                                     tem_error *error);
+tem_status record_fields_check_first(const record_run *r, tem_error *error);
 
 /* TEM_ERR_FORMAT if the run had records, and none had one of the fields to leave out: the name may
  * be mistyped. */

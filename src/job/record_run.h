@@ -10,9 +10,15 @@
 #include "records/fields.h"
 #include "records/records.h"
 
+/* One record of a batch, without its line end. */
+typedef struct record_view {
+    const char *bytes;
+    size_t size;
+} record_view;
+
 typedef struct record_chunk {
     const char *data;
-    size_t size;
+    size_t first, count; /* its records among those of the run */
     uint64_t first_document;
     record_place place; /* of its first record */
     core_buffer out;
@@ -36,7 +42,8 @@ typedef struct record_run {
     bool counting;      /* this reading draws and writes nothing */
     bool first_decides; /* the first record must have every dropped field: record_fields.h */
     workers workers;
-    record_chunk *chunks; /* of the current batch */
+    core_buffer records;  /* record_view: those of the chunks; blank lines are none */
+    record_chunk *chunks; /* of the current batch, or of its part */
     unsigned chunk_count, chunk_max;
     stream_output output;
     tem_counts counts;
@@ -61,6 +68,10 @@ tem_status record_batch_release(record_run *r, const char *data, size_t size, te
 /* Writes bytes that are not private: a header, or records that were replaced. Writes nothing while
  * the run only counts. */
 tem_status record_run_put(record_run *r, const char *bytes, size_t count, tem_error *error);
+
+/* Return the number of records that were found last, and record i of them. */
+size_t record_run_count(const record_run *r);
+const record_view *record_run_at(const record_run *r, size_t i);
 
 /* ---- one chunk ---- */
 
