@@ -244,13 +244,23 @@ static void name_remedy(const tem_mechanism *mechanism, const char *wish, char *
     tem_mechanism_info info;
     tem_mechanism_get_info(mechanism, &info);
     const bool certified = tem_mechanism_get_certificate(mechanism, &certificate);
-    if (!info.properties->is_exponential)
+    if (tem_mechanism_language(mechanism) != NULL)
+        snprintf(text, bytes, "'tem audit%s --public TEXT' shows what one does in context",
+                 default_model_naming());
+    else if (!info.properties->is_exponential)
         snprintf(text, bytes, "'tem compare%s --at guess=0.12' finds one", default_model_naming());
     else if (certified)
         snprintf(text, bytes, "'tem choose%s' lists the effects of each certificate",
                  default_model_naming());
     else
         snprintf(text, bytes, "'tem choose%s %s' finds one", default_model_naming(), wish);
+}
+
+/* What the number of a warning is with a language model. */
+static const char *beside_language(const tem_mechanism *mechanism) {
+    return tem_mechanism_language(mechanism) != NULL
+               ? " (without the language model; words that the context expects stay more often)"
+               : "";
 }
 
 /* Warns of words with nearly no privacy. Looks at a high quantile of the vocabulary: the median
@@ -265,9 +275,9 @@ static void warn_about_exposed_words(const tem_mechanism *mechanism) {
     name_remedy(mechanism, "--self 0.5 --quantile 0.95", remedy, sizeof remedy);
     talk_note(false,
               "tem: warning: at this epsilon one word in 20 of the vocabulary stays itself more "
-              "than about %s %% of the time: these words have nearly no privacy. Use a smaller "
+              "than about %s %% of the time%s: these words have nearly no privacy. Use a smaller "
               "epsilon; %s.",
-              talk_number(tem_round_down(100 * exposed, 3)), remedy);
+              talk_number(tem_round_down(100 * exposed, 3)), beside_language(mechanism), remedy);
 }
 
 /* Warns if most of a text stays as it is, or nearly nothing. */
@@ -280,15 +290,15 @@ static void warn_about_median_word(const tem_mechanism *mechanism, bool quiet) {
         name_remedy(mechanism, "--self 0.5", remedy, sizeof remedy);
         talk_note(false,
                   "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "
-                  "stays itself about %s %% of the time: most of the text comes out unchanged. "
+                  "stays itself about %s %% of the time%s: most of the text comes out unchanged. "
                   "Use a smaller epsilon for more privacy; %s.",
-                  talk_number(tem_round_down(100 * median, 3)), remedy);
+                  talk_number(tem_round_down(100 * median, 3)), beside_language(mechanism), remedy);
     } else if (median < TEM_SELF_MEDIAN_SMALL) {
         talk_note(false,
                   "tem: warning: at this epsilon the median word of a text (words by Zipf's law) "
-                  "stays itself only about %.2g %% of the time: nearly no text is left. Use a "
+                  "stays itself only about %.2g %% of the time%s: nearly no text is left. Use a "
                   "larger epsilon.",
-                  100 * median);
+                  100 * median, beside_language(mechanism));
     }
 }
 

@@ -1367,8 +1367,8 @@ TEM_API tem_status tem_job_charge(const tem_mechanism *mechanism, const tem_job 
                                   tem_balance *balance, tem_error *error);
 
 /* How often `word` stays itself, N_w = P(w | w), to about 12 digits. Use it to choose an epsilon
- * and to warn. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: one distance per
- * word of the vocabulary. */
+ * and to warn. Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib; a language model, with
+ * which no word has a law alone). Cost: one distance per word of the vocabulary. */
 TEM_API tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t word, double *self,
                                       tem_error *error);
 
@@ -1376,7 +1376,9 @@ TEM_API tem_status tem_mechanism_self(const tem_mechanism *mechanism, uint32_t w
  * where the rank of a word is its place in the model. The call computes N_w at 49 quantiles of that
  * law. Below TEM_SELF_MEDIAN_SMALL nearly no text is left, and above TEM_SELF_MEDIAN_LARGE most of
  * it stays as it is: that is a half and a margin for the error of this estimate.
- * tem_mechanism_self_quantile tells whether words have too little privacy.
+ * tem_mechanism_self_quantile tells whether words have too little privacy. With a language model
+ * N_w depends on the words before: the median is that of the same law, at the same s, without a
+ * language model. Words that the context expects stay more often than this says, others less.
  * Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: up to 49 times that of
  * tem_mechanism_self. */
 TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, double *median,
@@ -1389,7 +1391,8 @@ TEM_API tem_status tem_mechanism_self_median(const tem_mechanism *mechanism, dou
  * text, and they tell more, so a warning should look at this number. The call computes N_w of 40
  * words, one in the middle of each fortieth of the model, or of all words if there are not so many:
  * an estimate, but always the same for a model. If one word in 20 stays itself more often than
- * TEM_SELF_QUANTILE_LARGE, a text has words without privacy.
+ * TEM_SELF_QUANTILE_LARGE, a text has words without privacy. With a language model, as for
+ * tem_mechanism_self_median.
  *   quantile   above 0, at most 1
  * Fails with TEM_ERR_ARGUMENT or TEM_ERR_UNSUPPORTED (Madlib). Cost: 40 times that of
  * tem_mechanism_self. */

@@ -181,7 +181,8 @@ static PyObject *mechanism_info(PyObject *self, PyObject *unused) {
                          ext_effects(&certificate));
 }
 
-/* How often a typical word stays unchanged; None if unknown (Madlib). */
+/* How often a typical word stays unchanged, without the language model; None if unknown (Madlib).
+ */
 static PyObject *self_median(PyObject *self, PyObject *unused) {
     double median = 0;
     (void)unused;
@@ -192,7 +193,8 @@ static PyObject *self_median(PyObject *self, PyObject *unused) {
     return status == TEM_OK ? PyFloat_FromDouble(median) : Py_NewRef(Py_None);
 }
 
-/* How often the exposed words stay unchanged, at TEM_SELF_QUANTILE; None if unknown (Madlib). */
+/* How often the exposed words stay unchanged, at TEM_SELF_QUANTILE, without the language model; None
+ * if unknown (Madlib). */
 static PyObject *self_quantile(PyObject *self, PyObject *unused) {
     double exposed = 0;
     (void)unused;
@@ -201,6 +203,11 @@ static PyObject *self_quantile(PyObject *self, PyObject *unused) {
                                                           TEM_SELF_QUANTILE, &exposed, NULL);
     PyEval_RestoreThread(thread);
     return status == TEM_OK ? PyFloat_FromDouble(exposed) : Py_NewRef(Py_None);
+}
+
+static PyObject *has_language(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyBool_FromLong(((ext_mechanism *)self)->language != NULL);
 }
 
 /* ---- the law of a word ---- */
@@ -325,6 +332,7 @@ static PyMethodDef methods[] = {
     {"info", mechanism_info, METH_NOARGS, "info()"},
     {"self_median", self_median, METH_NOARGS, "self_median()"},
     {"self_quantile", self_quantile, METH_NOARGS, "self_quantile()"},
+    {"has_language", has_language, METH_NOARGS, "has_language()"},
     {"law", law_of, METH_VARARGS, "law(number, top, after)"},
     {NULL, NULL, 0, NULL},
 };

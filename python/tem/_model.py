@@ -742,24 +742,28 @@ class Model:
         if drawn in self._judged or not self._warns:
             return
         self._judged.add(drawn)
+        beside, smaller = "", "; choose(self=0.5{}) finds one"
+        if drawn.has_language():
+            beside = " (without the language model; words that the context expects stay more often)"
+            smaller = ""
         exposed = drawn.self_quantile()
         if exposed is not None and exposed > _tem.SELF_QUANTILE_LARGE:
             warnings.warn("at this epsilon one word in 20 of the vocabulary stays itself more than "
-                          f"about {math.floor(1000 * exposed) / 10:g} % of the time: these words "
-                          "have nearly no privacy. Use a smaller epsilon; "
-                          "choose(self=0.5, quantile=0.95) finds one",
+                          f"about {math.floor(1000 * exposed) / 10:g} % of the time{beside}: these "
+                          "words have nearly no privacy. Use a smaller epsilon"
+                          + smaller.format(", quantile=0.95"),
                           PrivacyWarning, stacklevel)
         median = drawn.self_median()
         if median is not None and median > _tem.SELF_MEDIAN_LARGE:
             warnings.warn("at this epsilon the median word of a text (words by Zipf's law) stays "
-                          f"itself about {math.floor(1000 * median) / 10:g} % of the time: most of "
-                          "the text comes out unchanged. Use a smaller epsilon for more privacy; "
-                          "choose(self=0.5) finds one",
+                          f"itself about {math.floor(1000 * median) / 10:g} % of the time{beside}: "
+                          "most of the text comes out unchanged. Use a smaller epsilon for more "
+                          "privacy" + smaller.format(""),
                           PrivacyWarning, stacklevel)
         elif median is not None and median < _tem.SELF_MEDIAN_SMALL:
             warnings.warn("at this epsilon the median word of a text (words by Zipf's law) stays "
-                          f"itself only about {100 * median:.2g} % of the time: nearly no text is "
-                          "left. Use a larger epsilon",
+                          f"itself only about {100 * median:.2g} % of the time{beside}: nearly no "
+                          "text is left. Use a larger epsilon",
                           UtilityWarning, stacklevel)
 
     # ---- privatizing ----

@@ -444,6 +444,18 @@ def test_what_does_not_go_together(small, trained):
         tem.LanguageModel()
 
 
+def test_warnings(small, trained):
+    """With a language model, by the same law without one: the warnings say so."""
+    model = tem.Model.open(small.path)
+    for language in (trained, Fixed(ones)):
+        with pytest.warns(tem.PrivacyWarning, match="without the language model") as caught:
+            model.privatize("movie", epsilon=50, language_model=language)
+        told = [str(warning.message) for warning in caught
+                if warning.category is tem.PrivacyWarning]
+        assert len(told) == 2 and "nearly no privacy" in told[0] and "unchanged" in told[1]
+        assert not any("choose(" in message for message in told)
+
+
 # ---- words that are never released ----
 
 def test_never(small, trained):

@@ -709,6 +709,23 @@ tem_status mechanism_self(const tem_mechanism *m, uint32_t word, double *self, t
     return status;
 }
 
+/* N_w for a warning. With a language model N_w depends on the words before, so this is the N_w of
+ * the same form without one.
+ * PRIVACY: no words before make up for a form that keeps nearly every word: a warning that waited
+ * for a law of the word alone would never come. */
+static tem_status self_without_language(const tem_mechanism *m, uint32_t word, double *self,
+                                        tem_error *error) {
+    if (m->context.language == NULL)
+        return mechanism_self(m, word, self, error);
+    double *probabilities = core_alloc(m->count, sizeof *probabilities);
+    if (probabilities == NULL)
+        return core_fail_memory(error);
+    law_row(m->context.form, word, probabilities);
+    *self = probabilities[word];
+    core_free(probabilities);
+    return TEM_OK;
+}
+
 static int compare_doubles(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -727,7 +744,7 @@ tem_status mechanism_self_median(const tem_mechanism *m, double *median, tem_err
         if (rank == last)
             selves[i] = selves[i - 1];
         else
-            status = mechanism_self(m, rank - 1, &selves[i], error);
+            status = self_without_language(m, rank - 1, &selves[i], error);
         if (status != TEM_OK)
             return status;
     }
@@ -743,8 +760,8 @@ tem_status mechanism_self_quantile(const tem_mechanism *m, double quantile, doub
     double selves[WORDS];
     tem_status status = TEM_OK;
     for (uint32_t i = 0; i < count && status == TEM_OK; i++)
-        status = mechanism_self(m, (uint32_t)((2 * i + 1) * (uint64_t)m->count / (2 * count)),
-                                &selves[i], error);
+        status = self_without_language(
+            m, (uint32_t)((2 * i + 1) * (uint64_t)m->count / (2 * count)), &selves[i], error);
     if (status != TEM_OK)
         return status;
     qsort(selves, count, sizeof *selves, compare_doubles);

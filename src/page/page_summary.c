@@ -44,13 +44,19 @@ static void put_verdict(markup *m, const page_source *s) {
     markup_put(m, "<p class=\"verdict\">");
     if (s->why_not_private != NULL)
         markup_put(m, "No bound holds for this output, and this report claims none.");
+    else if (page_language(s) != NULL && f->estimated_exposed > TEM_SELF_QUANTILE_LARGE)
+        SAY(m,
+            LIT("A bound is proved, but it protects little: without the language model one word in "
+                "20 of the vocabulary stays itself in more than "),
+            SHARE(fmin(f->estimated_exposed, 1)),
+            LIT(" of the cases, and words that the context expects stay more often."));
     else if (f->has_context)
         SAY(m, LIT("A bound is proved. In a public text, the median content word stays itself in "),
             SHARE(f->context.median), LIT(" of the cases, and "), SHARE(f->context.above_half),
             LIT(" of the content words stay in more than half of the cases."));
     else if (page_language(s) != NULL)
         markup_put(m, "A bound is proved. How often words stay themselves depends on the words "
-                      "before them, and was not measured.");
+                      "before them, and was not measured in context.");
     else if (!f->has_numbers)
         markup_put(m, "A bound is proved. How often words stay themselves is not computed for this "
                       "mechanism.");
@@ -130,7 +136,11 @@ static void put_figures(markup *m, const page_source *s) {
                    LIT("<small>of the cases</small>"));
     } else if (s->why_not_private == NULL && !isnan(f->estimated_median)) {
         FIGURE(m, "The median word of a text stays itself", SHARE(fmin(f->estimated_median, 1)),
-               LIT("<small>of the cases, estimated</small>"));
+               LIT("<small>of the cases, estimated"),
+               ONE_OF(page_language(s) != NULL
+                          ? " without the language model; words that the context expects stay more "
+                            "often</small>"
+                          : "</small>"));
     }
     markup_put(m, "</dl>\n");
 }

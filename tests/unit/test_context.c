@@ -155,7 +155,7 @@ static void set_closeness(mpfr_t out, const tem_model *model, int which, uint32_
         mpfr_neg(out, out, MPFR_RNDN);
     } else if (which == 2) {
         falloff f;
-        assert_int_equal(falloff_init(&f, s, 1 << 16, model->order.shape.outputs, NULL), TEM_OK);
+        assert_int_equal(falloff_init(&f, s, 1 << 16, model->order.shape.outputs, 1, NULL), TEM_OK);
         mpfr_set_uj(out, f.heights[order_rank(&model->order, w, y)], MPFR_RNDN);
         mpfr_log(out, out, MPFR_RNDN);
         falloff_free(&f);
@@ -791,6 +791,36 @@ static void test_properties(void **state) {
     tem_model_free(model);
 }
 
+/* What the warnings of a run look at: with a language model the numbers of the same law without one,
+ * at the same s. No word has a law alone. */
+static void test_selves(void **state) {
+    (void)state;
+    tem_model *model = make_model(MANY, true);
+    array_language *language = array_language_make(model, rule_steep);
+    for (int which = 0; which < MECHANISMS; which++) {
+        tem_mechanism *m = make(model, which, &language->language);
+        tem_mechanism *alone = make_with(
+            model, (tem_mechanism_options){.mechanism = names[which],
+                                           .epsilon = epsilons[which] / (which > 1 ? 2 : 1),
+                                           .gamma = which == 0 ? 2.5 : 0});
+        double median = -1, usual = -2;
+        assert_int_equal(tem_mechanism_self_median(m, &median, NULL), TEM_OK);
+        assert_int_equal(tem_mechanism_self_median(alone, &usual, NULL), TEM_OK);
+        assert_true(fabs(median - usual) < 1e-12);
+        for (int part = 1; part <= 20; part++) {
+            assert_int_equal(tem_mechanism_self_quantile(m, part / 20.0, &median, NULL), TEM_OK);
+            assert_int_equal(tem_mechanism_self_quantile(alone, part / 20.0, &usual, NULL), TEM_OK);
+            assert_true(fabs(median - usual) < 1e-12);
+        }
+        assert_int_equal(tem_mechanism_self(m, 0, &median, NULL), TEM_ERR_UNSUPPORTED);
+        tem_mechanism_free(m);
+        tem_mechanism_free(alone);
+    }
+    assert_int_equal(language->asked, 0);
+    free(language);
+    tem_model_free(model);
+}
+
 static void refuse(const tem_model *model, tem_mechanism_options options, tem_status expected) {
     tem_mechanism *m = NULL;
     tem_error error;
@@ -879,6 +909,7 @@ int main(void) {
         cmocka_unit_test(test_past_is_wiped),
         cmocka_unit_test(test_failing),
         cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_selves),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

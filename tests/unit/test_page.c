@@ -710,8 +710,18 @@ static void test_page_in_context(void **state) {
     options.public_text = NULL;
     assert_int_equal(tem_findings_create(m, &options, NULL, &f, NULL), TEM_OK);
     html = page_of(f, NULL, NULL);
-    assert_non_null(strstr(html, "Not measured. A public text"));
+    assert_non_null(strstr(html, "In context: not measured. A public text"));
+    assert_non_null(strstr(html, "Without the language model, at the same s, the median word"));
     assert_null(strstr(html, "content positions"));
+    tem_text_free(html);
+    /* Words with nearly no privacy: the verdict says so, though no law of a word alone exists. */
+    f->estimated_exposed = TEM_SELF_QUANTILE_LARGE;
+    html = page_of(f, NULL, NULL);
+    assert_null(strstr(html, "protects little: without the language model"));
+    tem_text_free(html);
+    f->estimated_exposed = nextafter(TEM_SELF_QUANTILE_LARGE, 1);
+    html = page_of(f, NULL, NULL);
+    assert_non_null(strstr(html, "protects little: without the language model"));
     tem_text_free(html);
     tem_findings_free(f);
     tem_mechanism_free(m);
