@@ -1,6 +1,7 @@
 /* audit_context.c - tem audit --public: how often words stay at the places of a public text. */
 #include "audit_context.h"
 
+#include "alone_mechanism.h"
 #include "language_option.h"
 #include "show.h"
 #include "talk.h"
@@ -21,8 +22,9 @@ typedef struct context_audit {
     tem_context_exposure found;
     tem_exposed_place most[SHOWN];
     uint32_t count;
-    bool has_alone; /* the mechanism has a language model, and this is it without */
+    bool has_alone; /* the mechanism has a language model, and this is it without, at the same s */
     tem_context_exposure alone;
+    double alone_epsilon;
 } context_audit;
 
 /* ---- measuring ---- */
@@ -74,6 +76,7 @@ static void print_place(const context_audit *a, const tem_exposed_place *p) {
 
 static void print_text(const context_audit *a) {
     const tem_mechanism_info *info = &a->info;
+    char remark[80];
     printf("%s%s, epsilon %g: s = %.6f\n\n", info->properties->name,
            language_option_told(a->mechanism), info->epsilon, info->s);
     if (isfinite(info->bound))
@@ -87,8 +90,11 @@ static void print_text(const context_audit *a) {
            talk_count(a->found.positions), talk_count(a->found.content), a->text,
            a->has_alone ? ", after words that were drawn" : "");
     print_numbers(a->has_alone ? "in context" : "stays", &a->found, "");
-    if (a->has_alone)
-        print_numbers("alone", &a->alone, "   without a language model, at this epsilon");
+    if (a->has_alone) {
+        snprintf(remark, sizeof remark, "   without a language model, at the same s (epsilon %g)",
+                 a->alone_epsilon);
+        print_numbers("alone", &a->alone, remark);
+    }
     printf("\nwho is protected least: the places of this text whose words stay most often%s\n\n",
            a->has_alone ? ",\nand how often the language model alone writes the word there:" : ":");
     for (uint32_t i = 0; i < a->count; i++)
@@ -142,12 +148,13 @@ static json_t *language_as_json(const tem_mechanism *mechanism) {
 static bool print_json(const context_audit *a) {
     const tem_mechanism_info *info = &a->info;
     return print_as_json(json_pack(
-        "{s:s, s:f, s:f, s:s, s:o, s:s?, s:o, s:o, s:o, s:o}", "mechanism", info->properties->name,
-        "epsilon", info->epsilon, "s", info->s, "unit", info->unit, "bound",
+        "{s:s, s:f, s:f, s:s, s:o, s:s?, s:o, s:o, s:o, s:o, s:o}", "mechanism",
+        info->properties->name, "epsilon", info->epsilon, "s", info->s, "unit", info->unit, "bound",
         isfinite(info->bound) ? json_real(info->bound) : json_null(), "claim",
         info->properties->claim, "language_model", language_as_json(a->mechanism), "stays",
         numbers_as_json(&a->found), "alone",
-        a->has_alone ? numbers_as_json(&a->alone) : json_null(), "places", places_as_json(a)));
+        a->has_alone ? numbers_as_json(&a->alone) : json_null(), "alone_epsilon",
+        a->has_alone ? json_real(a->alone_epsilon) : json_null(), "places", places_as_json(a)));
 }
 
 /* ---- the command ---- */
@@ -165,15 +172,17 @@ static int audit_with(context_audit *a, const tem_mechanism *alone, uint32_t pla
 }
 
 /* The same mechanism without its language model; NULL if it has none, or on failure. */
-static tem_mechanism *make_alone(const tem_model *model, const mechanism_choice *choice,
-                                 int *status) {
-    mechanism_choice alone = *choice;
+static tem_mechanism *make_alone(context_audit *a, const mechanism_choice *choice, int *status) {
+    tem_mechanism_info info;
     *status = EXIT_DONE;
-    if (!language_option_is_given(choice->language))
+    if (tem_mechanism_language(a->mechanism) == NULL)
         return NULL;
-    alone.language = "none";
-    alone.quiet = true;
-    return mechanism_choose("audit", model, &alone, status);
+    tem_mechanism *alone = alone_mechanism_make("audit", a->model, choice, a->mechanism, status);
+    if (alone != NULL) {
+        tem_mechanism_get_info(alone, &info);
+        a->alone_epsilon = info.epsilon;
+    }
+    return alone;
 }
 
 int audit_context(const common_options *common, const mechanism_choice *choice, const char *text,
@@ -188,7 +197,7 @@ int audit_context(const common_options *common, const mechanism_choice *choice, 
     if (mechanism != NULL) {
         a.mechanism = mechanism;
         tem_mechanism_get_info(mechanism, &a.info);
-        alone = make_alone(model, choice, &status);
+        alone = make_alone(&a, choice, &status);
         if (status == EXIT_DONE)
             status = audit_with(&a, alone, (uint32_t)places, &run, json);
     }

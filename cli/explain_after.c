@@ -1,6 +1,7 @@
 /* explain_after.c - tem explain in context. */
 #include "explain_after.h"
 
+#include "alone_mechanism.h"
 #include "show.h"
 #include "talk.h"
 #include "words_option.h"
@@ -54,11 +55,8 @@ int explain_after_open(const char *text, const tem_model *model, const tem_mecha
                    ? EXIT_DONE
                    : talk_usage("explain", "--after needs a language model, without which the law "
                                            "of a word is the same everywhere: --language-model L");
-    mechanism_choice alone = *choice;
-    alone.language = "none";
-    alone.quiet = true;
     out->mechanism = mechanism;
-    out->alone = mechanism_choose("explain", model, &alone, &status);
+    out->alone = alone_mechanism_make("explain", model, choice, mechanism, &status);
     return out->alone != NULL ? read_words(text, out) : status;
 }
 
@@ -108,16 +106,22 @@ static bool find_shares(const explain_after *a, uint32_t id, double *share, doub
     return false;
 }
 
+static double epsilon_alone(const explain_after *a) {
+    tem_mechanism_info info;
+    tem_mechanism_get_info(a->alone, &info);
+    return info.epsilon;
+}
+
 bool explain_after_print_share(const explain_after *a, uint32_t id) {
     double share = 0, alone = 0;
     if (a->mechanism == NULL)
         return true;
     if (!find_shares(a, id, &share, &alone))
         return false;
-    printf(
-        "      %.6f   how often the language model alone writes it here, for an unknown word\n"
-        "      %.6f   how often the word stays itself without a language model, at this epsilon\n",
-        share, alone);
+    printf("      %.6f   how often the language model alone writes it here, for an unknown word\n"
+           "      %.6f   how often the word stays itself without a language model, at the same s\n"
+           "                 (epsilon %g)\n",
+           share, alone, epsilon_alone(a));
     return true;
 }
 
@@ -140,10 +144,10 @@ bool explain_after_print_json(const explain_after *a, uint32_t id) {
     if (id != TEM_NO_WORD && !find_shares(a, id, &share, &alone))
         return false;
     const tem_language_info info = language_of(a);
-    json_t *all =
-        json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", info.name, "hash", info.hash, "after",
-                  words_as_json(a), "share", id != TEM_NO_WORD ? json_real(share) : json_null(),
-                  "alone", id != TEM_NO_WORD ? json_real(alone) : json_null());
+    json_t *all = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:f}", "name", info.name, "hash", info.hash, "after",
+        words_as_json(a), "share", id != TEM_NO_WORD ? json_real(share) : json_null(), "alone",
+        id != TEM_NO_WORD ? json_real(alone) : json_null(), "alone_epsilon", epsilon_alone(a));
     const bool done = all != NULL && json_dumpf(all, stdout, 0) == 0;
     json_decref(all);
     return done;

@@ -13,7 +13,7 @@
 typedef struct explain_after {
     const tem_model *model;
     const tem_mechanism *mechanism; /* with a language model; NULL: explain nothing in context */
-    tem_mechanism *alone;           /* without */
+    tem_mechanism *alone;           /* without, at the same s */
     uint32_t *ids;                  /* what stands before; NULL: the document begins */
     size_t count;
 } explain_after;

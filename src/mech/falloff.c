@@ -72,14 +72,14 @@ static fixed fill_heights(falloff *f) {
 
 /* PRIVACY: an s that would round the last heights too coarsely is refused. With a smaller s in its
  * place the law would not be the one that was asked for. */
-static tem_status refuse_steep(fixed last, tem_error *error) {
+static tem_status refuse_steep(fixed last, unsigned epsilon_of_s, tem_error *error) {
     const double most =
         (FALLOFF_TOP_BITS - FALLOFF_LEAST_BITS) * M_LN2 / ldexp((double)last, -FIXED_BITS);
     return core_fail(
         error, TEM_ERR_RANGE,
-        "epsilon is too large: for this number of words the mechanism takes an s of at "
-        "most %.2f",
-        floor(100 * most) / 100);
+        "epsilon is too large: for this number of words and this c, s is at most %.2f, and epsilon "
+        "at most %.2f",
+        floor(100 * most) / 100, floor(100 * most * epsilon_of_s) / 100);
 }
 
 static tem_status check_range(uint64_t s, uint64_t c, tem_error *error) {
@@ -90,7 +90,8 @@ static tem_status check_range(uint64_t s, uint64_t c, tem_error *error) {
     return TEM_OK;
 }
 
-tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, tem_error *error) {
+tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, unsigned epsilon_of_s,
+                        tem_error *error) {
     *f = (falloff){.s = s, .c = c, .count = count};
     tem_status status = check_range(s, c, error);
     if (status != TEM_OK)
@@ -100,7 +101,7 @@ tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, tem_
         return core_fail_memory(error);
     const fixed last = fill_heights(f);
     if (f->heights[count - 1] < (uint64_t)1 << FALLOFF_LEAST_BITS)
-        status = refuse_steep(last, error);
+        status = refuse_steep(last, epsilon_of_s, error);
     if (status == TEM_OK)
         status = alias_init(&f->ranks, f->heights, count, error);
     if (status != TEM_OK)

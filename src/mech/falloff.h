@@ -28,9 +28,11 @@ typedef struct falloff {
 } falloff;
 
 /* Makes the table. count: 1 to 2^31. Fails with TEM_ERR_RANGE if s is not 1 to FALLOFF_S_MOST, c
- * not FALLOFF_C_LEAST to FALLOFF_C_MOST, or h at the last rank would be below 2^20 (the message
- * names the largest s); TEM_ERR_MEMORY. Free with falloff_free. */
-tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, tem_error *error);
+ * not FALLOFF_C_LEAST to FALLOFF_C_MOST, or h at the last rank would be below 2^20: the message
+ * names the largest s and, as epsilon_of_s times s, the largest epsilon. TEM_ERR_MEMORY. Free with
+ * falloff_free. */
+tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, unsigned epsilon_of_s,
+                        tem_error *error);
 void falloff_free(falloff *f);
 
 /* H, the sum of all h(r). */

@@ -176,7 +176,7 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
         status = choose_s(s, setup->epsilon, &steps, error);
     if (status == TEM_OK)
         status = falloff_init(&s->falloff, steps, (uint64_t)(ldexp(c, FALLOFF_C_BITS) + 0.5),
-                              s->order->shape.outputs, error);
+                              s->order->shape.outputs, s->z_differs ? 2 : 1, error);
     if (status == TEM_OK)
         status = set_closenesses(s, error);
     if (status == TEM_OK)

@@ -49,7 +49,7 @@ static void check_heights(double s, double c, uint32_t count) {
     falloff f;
     tem_error error;
     assert_int_equal(falloff_init(&f, (uint64_t)ldexp(s, FALLOFF_S_BITS),
-                                  (uint64_t)ldexp(c, FALLOFF_C_BITS), count, &error),
+                                  (uint64_t)ldexp(c, FALLOFF_C_BITS), count, 1, &error),
                      TEM_OK);
     assert_true(f.heights[0] == (uint64_t)1 << 62);
     mpfr_t height;
@@ -88,7 +88,7 @@ static void test_bound_is_above(void **state) {
     (void)state;
     for (uint32_t count = 2; count < 3000; count += 97) {
         falloff f;
-        assert_int_equal(falloff_init(&f, 1 << 20, 1 << 16, count, NULL), TEM_OK);
+        assert_int_equal(falloff_init(&f, 1 << 20, 1 << 16, count, 1, NULL), TEM_OK);
         mpfr_t ratio, last;
         mpfr_inits2(256, ratio, last, (mpfr_ptr)NULL);
         mpfr_set_ui(ratio, f.heights[0], MPFR_RNDN);
@@ -108,13 +108,15 @@ static void test_refusals(void **state) {
     falloff f;
     tem_error error;
     const uint64_t one = 1 << 20, c = 1 << 16;
-    assert_int_equal(falloff_init(&f, 0, c, 10, &error), TEM_ERR_RANGE);
-    assert_int_equal(falloff_init(&f, 64 * one + 1, c, 10, &error), TEM_ERR_RANGE);
-    assert_int_equal(falloff_init(&f, one, (1 << 12) - 1, 10, &error), TEM_ERR_RANGE);
-    assert_int_equal(falloff_init(&f, one, (1 << 26) + 1, 10, &error), TEM_ERR_RANGE);
-    assert_int_equal(falloff_init(&f, 42 * one + 1, c, 2, &error), TEM_ERR_RANGE); /* 2^20 - 1 */
-    assert_int_equal(falloff_init(&f, 3 * one, c, 33785, &error), TEM_ERR_RANGE);
+    assert_int_equal(falloff_init(&f, 0, c, 10, 1, &error), TEM_ERR_RANGE);
+    assert_int_equal(falloff_init(&f, 64 * one + 1, c, 10, 1, &error), TEM_ERR_RANGE);
+    assert_int_equal(falloff_init(&f, one, (1 << 12) - 1, 10, 1, &error), TEM_ERR_RANGE);
+    assert_int_equal(falloff_init(&f, one, (1 << 26) + 1, 10, 1, &error), TEM_ERR_RANGE);
+    assert_int_equal(falloff_init(&f, 42 * one + 1, c, 2, 1, &error), TEM_ERR_RANGE); /* 2^20 - 1 */
+    assert_int_equal(falloff_init(&f, 3 * one, c, 33785, 1, &error), TEM_ERR_RANGE);
     assert_non_null(strstr(error.message, "2.79")); /* 42 ln 2 / ln 33785 = 2.792 */
+    assert_int_equal(falloff_init(&f, 3 * one, c, 33785, 2, &error), TEM_ERR_RANGE);
+    assert_non_null(strstr(error.message, "s is at most 2.79, and epsilon at most 5.58"));
 }
 
 /* ---- alias tables ---- */
@@ -146,7 +148,7 @@ static void test_every_unit(void **state) {
     check_units(zeros, 4);
     check_units(wide_apart, SMALL);
     falloff f;
-    assert_int_equal(falloff_init(&f, 1 << 20, 1 << 16, 33785, NULL), TEM_OK);
+    assert_int_equal(falloff_init(&f, 1 << 20, 1 << 16, 33785, 1, NULL), TEM_OK);
     check_units(f.heights, f.count);
     falloff_free(&f);
     const uint64_t none[] = {0, 0};
@@ -194,7 +196,7 @@ static void test_edges(void **state) {
     check_edges(&a);
     alias_free(&a);
     falloff f;
-    assert_int_equal(falloff_init(&f, 1 << 20, 1 << 16, 3001, NULL), TEM_OK);
+    assert_int_equal(falloff_init(&f, 1 << 20, 1 << 16, 3001, 1, NULL), TEM_OK);
     check_edges(&f.ranks);
     falloff_free(&f);
 }
@@ -248,7 +250,7 @@ static void test_draws(void **state) {
     const uint64_t values[SMALL] = {1000, 30, 0, 500, 70000, 7};
     assert_true(chi_square(values, SMALL, 10000000) < 47.9);
     falloff f;
-    assert_int_equal(falloff_init(&f, 1 << 20, 1 << 16, 200, NULL), TEM_OK);
+    assert_int_equal(falloff_init(&f, 1 << 20, 1 << 16, 200, 1, NULL), TEM_OK);
     assert_true(chi_square(f.heights, 200, 10000000) < 342.9);
     falloff_free(&f);
 }

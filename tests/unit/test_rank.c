@@ -131,9 +131,9 @@ static void set_rank_law(exact_law *e, const tem_model *model, uint64_t s, doubl
                          const uint32_t *given) {
     falloff f;
     init_law(e, model->words.count);
-    assert_int_equal(
-        falloff_init(&f, s, (uint64_t)ldexp(c, FALLOFF_C_BITS), model->order.shape.outputs, NULL),
-        TEM_OK);
+    assert_int_equal(falloff_init(&f, s, (uint64_t)ldexp(c, FALLOFF_C_BITS),
+                                  model->order.shape.outputs, 1, NULL),
+                     TEM_OK);
     memcpy(e->heights, f.heights, f.count * sizeof *f.heights);
     for (uint32_t w = 0; w <= e->count; w++) {
         for (uint32_t y = 0; y < e->count; y++) {
