@@ -362,6 +362,22 @@ def test_english(default, small):
         small.privatize("the movie", epsilon=1, language_model="english")
 
 
+def test_english_beside_a_named_model(default, state, tmp_path):
+    """Its place vouches for it only beside the model whose place vouches for that."""
+    english = tem.LanguageModel.open("english")
+    for file in (default.path, english.path):
+        (tmp_path / pathlib.Path(file).name).symlink_to(file)
+    (state / "tem" / "trusted").write_text("")
+    named = tem.Model.open(tmp_path / "default.tem", model_hash=default.hash)
+    for use in (lambda: tem.LanguageModel.open("english", named),
+                lambda: named.privatize("the movie", epsilon=1, language_model="english")):
+        with pytest.raises(tem.UntrustedError, match=r"tem.LanguageModel.verify\('/.*/english"):
+            use()
+    assert tem.LanguageModel.verify(tmp_path / "english.temlm", named) == english
+    assert tem.LanguageModel.open("english", named).path == str(tmp_path / "english.temlm")
+    assert named.privatize("the movie", epsilon=1, language_model="english")
+
+
 def test_english_in_the_cache(default, monkeypatch, tmp_path):
     english = tem.LanguageModel.open("english")
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -50,12 +50,13 @@ def model(model_path):
 
 
 def trust_default_model(state):
-    """The model came with the command; $TEM_MODEL names it here, so the user's list must have
-    it."""
+    """The model and its language model came with the command; $TEM_MODEL names the model here, so
+    the user's list must have both."""
     unnamed = {name: value for name, value in os.environ.items() if name != "TEM_MODEL"}
-    told = json.loads(subprocess.check_output([COMMAND, "info", "--json"], env=unnamed))
+    told = [json.loads(subprocess.check_output([COMMAND, "info", "--json", *named], env=unnamed))
+            for named in ([], ["english"])]
     (state / "tem").mkdir(mode=0o700)
-    (state / "tem/trusted").write_text(told["hash"] + "\n")
+    (state / "tem/trusted").write_text("".join(each["hash"] + "\n" for each in told))
     (state / "tem/trusted").chmod(0o600)
 
 
