@@ -138,13 +138,13 @@ def from_trigrams(model):
 
 def settled(levels, temper, lift):
     """What `tem ngram` makes of these levels: probabilities are cut to `lift` times those without
-    context, and taken to the power of `temper`."""
+    context, and taken to the power of `temper`. lift: a number per word."""
     single, left1, (h, y, e2, left2), (context, c, e3) = levels
     keys = h.astype(numpy.int64) * len(single) + y
     p2 = e2 + left1[h] * single[y]
     lower, listed = look_up(keys, y[context].astype(numpy.int64) * len(single) + c)
     p3 = e3 + left2[context] * numpy.where(listed, p2[lower], left1[y[context]] * single[c])
-    p2, p3 = (numpy.minimum(p, lift * single[word]) ** temper for p, word in ((p2, y), (p3, c)))
+    p2, p3 = (numpy.minimum(p, (lift * single)[word]) ** temper for p, word in ((p2, y), (p3, c)))
     single, left1, left2 = single ** temper, left1 ** temper, left2 ** temper
     e2 = numpy.maximum(p2 - left1[h] * single[y], 0)
     below = left1[y[context]] * single[c] + numpy.where(listed, e2[lower], 0)
