@@ -321,6 +321,7 @@ class Stored(Listed):
         self.orders = take("<u2", groups, blocks)
         self.places = take("<u4" if outputs > 1 << 16 else "<u2", count, length)
         super().__init__(count, sequence, numpy.arange(0, outputs, self.size))
+        self.bytes = len(section)
 
     def clusters(self, chosen):
         return self.orders[self.groups[chosen]]
