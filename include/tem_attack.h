@@ -156,9 +156,10 @@ typedef struct tem_attack tem_attack;
  * a word and its output, from a fixed seed, words by their expected shares, and learns from them as
  * tem_learned_create does (tem_compare.h). Such an attacker may be weaker than one who knows the
  * law.
- * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (no OpenBLAS), TEM_ERR_MEMORY,
- * TEM_ERR_CANCELLED. Cost: that of tem_channel_create; or the laws of all words, three times; or
- * the draws and a pass over all pairs of words. */
+ * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (no OpenBLAS; a mechanism with a language model,
+ * whose words have no law of their own), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost: that of
+ * tem_channel_create; or the laws of all words, three times; or the draws and a pass over all pairs
+ * of words. */
 TEM_API tem_status tem_attack_create(const tem_mechanism *mechanism,
                                      const tem_attack_options *options, const tem_run *run,
                                      tem_attack **attack, tem_error *error);

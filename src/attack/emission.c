@@ -336,6 +336,8 @@ tem_status emission_create(const tem_mechanism *mechanism, const double *shares,
                            const tem_run *run, emission **out, tem_error *error) {
     const bool has_columns = mechanism_has_columns(mechanism);
     const bool has_form = mechanism_form(mechanism) != NULL;
+    TRY(mechanism_check_independent(
+        mechanism, "tem cannot invert a law of the word alone: choose another mechanism", error));
     if (!has_form && !has_columns)
         return mechanism_law_digits(mechanism->ops) > 0
                    ? emission_by_rows(mechanism->model, row_of, mechanism, shares, run, out, error)

@@ -5,9 +5,11 @@
  *
  * The mechanism is tests/mechanisms/follows.c, whose outputs follow from the past without a random
  * number. So a second, simple walk over each document (`follow`) tells what must come out. */
+#include "attack/emission.h"
+#include "compare/drawn_pairs.h"
 #include "job/replacer.h"
 #include "tem_account.h"
-#include "tem_compare.h"
+#include "tem_language.h"
 #include "tem_learn.h"
 
 #include <setjmp.h>
@@ -354,6 +356,48 @@ static void test_refused(void **state) {
     assert_true(mechanism_depends_on_past(follower));
 }
 
+static int weigh_equally(void *context, void *document, const tem_past *past, uint64_t *values) {
+    (void)context, (void)document, (void)past;
+    for (uint32_t y = 0; y < WORDS; y++)
+        values[y] = 1;
+    return 0;
+}
+
+/* Channels, drawn pairs and likelihoods are of one law per word. */
+static void check_learning_refused(const tem_mechanism *m) {
+    tem_error error;
+    tem_channel *channel = NULL;
+    emission *likelihoods = NULL;
+    drawn_pair pairs[10];
+    double shares[WORDS + 1];
+    for (size_t w = 0; w <= WORDS; w++)
+        shares[w] = 1;
+    assert_non_null(said(tem_channel_create(m, NULL, &channel, &error), &error));
+    assert_null(channel);
+    assert_non_null(said(
+        drawn_pairs_make(m, shares, true, PAIRS_TO_LEARN, 1, 10, NULL, pairs, &error), &error));
+    assert_non_null(said(emission_create(m, shares, 10, NULL, &likelihoods, &error), &error));
+    assert_null(likelihoods);
+}
+
+static void test_learning_refused(void **state) {
+    (void)state;
+    const tem_language_functions functions = {.weights = weigh_equally};
+    tem_language *language = NULL;
+    assert_int_equal(tem_language_wrap(model, &functions, &language, NULL), TEM_OK);
+    check_learning_refused(follower);
+    const char *const names[] = {"tem", "em", "coin"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const tem_mechanism_options options = {
+            .mechanism = names[i], .epsilon = 1, .language = language};
+        tem_mechanism *in_context = NULL;
+        assert_int_equal(tem_mechanism_create(model, &options, &in_context, NULL), TEM_OK);
+        check_learning_refused(in_context);
+        tem_mechanism_free(in_context);
+    }
+    tem_language_free(language);
+}
+
 /* A mechanism that contradicts itself about documents is not used. */
 static void test_contradictions(void **state) {
     (void)state;
@@ -373,9 +417,13 @@ static void test_contradictions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_ids),     cmocka_unit_test(test_files),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_learning_refused),
+        cmocka_unit_test(test_contradictions),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
