@@ -53,9 +53,9 @@ test-cluster: all
 	@tools/packages cluster
 	@tests/check-cluster $(BUILD)
 
-test-operators:
+test-operators: all
 	@tools/packages python
-	@tests/check-operators
+	@tests/check-operators $(BUILD)
 
 wheel:
 	@tools/packages python

@@ -47,11 +47,22 @@ class Recipe:
     # the same draws, which would show that they are equal. So no two calls make equal tasks.
     call: str = dataclasses.field(default_factory=lambda: uuid.uuid4().hex)
 
-    def privatize(self, texts: T, path: str | None = None) -> tuple[T, Report]:
-        """In a worker: returns the private texts and their cost. path: the worker's model file, if
-        it differs from the driver's."""
+    @property
+    def language(self) -> _language.Sent | None:
+        """The file of a language model that the driver trusts."""
+        given = self.options.get("language_model")
+        return given if isinstance(given, _language.Sent) else None
+
+    def privatize(self, texts: T, path: str | None = None,
+                  language_path: str | None = None) -> tuple[T, Report]:
+        """In a worker: returns the private texts and their cost. path, language_path: the worker's
+        files of the model and of the language model, if they differ from the driver's."""
         model = _open(path or self.path, self.hash, self.certificate)
-        return model.privatize_report(texts, **self.options)
+        options = self.options
+        if language_path is not None and self.language is not None:
+            language = self.language._replace(path=language_path)
+            options = {**options, "language_model": language}
+        return model.privatize_report(texts, **options)
 
 
 def _refuse(policies: Policies) -> None:

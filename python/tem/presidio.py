@@ -94,6 +94,9 @@ class Pipeline:
         {options}
         """
         check("Pipeline", epsilon, options, OFFERED)
+        if options.get("style") == "sentence":
+            raise make("argument", 'style: "sentence" would end a sentence before each mask; use '
+                       '"joined"')
         self.analyzer, self.model = analyzer, model
         self.epsilon, self.options = epsilon, Keywords(**{**options, "keep_lines": True})
         self.language = language

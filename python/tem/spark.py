@@ -6,7 +6,7 @@
 
 Every evaluation of a lazy frame draws again: if you show it, cache it and lose a part of the cache,
 or use it twice, more has been drawn than you see. docs/CLUSTERS.md explains the cost. tem must be
-installed where the executors run; tem sends the model's file there.
+installed where the executors run; tem sends the model's file there, and a language model's.
 """
 import functools
 import os
@@ -27,6 +27,9 @@ __all__ = ["privatize", "privatize_to"]
 
 # The draws of each task whose output counts, by stage and partition.
 Reports = dict[tuple[int, int], Report]
+
+# What the files of the model and of the language model are called on the executors, if sent.
+Names = tuple[str | None, str | None]
 
 # Formats that write only into a directory.
 FILES = ("parquet", "orc", "json", "csv", "text")
@@ -53,8 +56,8 @@ def privatize(frame: Any, column: str, epsilon: float, *, model: Model | Path | 
     """Returns the frame with a private column; null becomes "", unless missing="keep".
 
     model: a Model that was opened from a file, the path of one, or None for the default one.
-    ship: send the file to the executors; else each opens the same path. threads: of a task, as
-    many as `spark.task.cpus`.
+    ship: send the files of the model and of the language model to the executors; else each opens
+    the same paths. threads: of a task, as many as `spark.task.cpus`.
     {options}
     """
     recipe, _ = make_recipe(model, epsilon, threads, policies)
@@ -170,21 +173,28 @@ def _with_private(frame: Any, column: str, recipe: Recipe, ship: bool, spent: An
 
     if not isinstance(frame.schema[column].dataType, StringType):
         raise make("argument", "the column to privatize must have the type string")
-    name = _send(frame.sparkSession.sparkContext, recipe) if ship else None
-    draw = _make_udf(recipe, name, spent)
+    sent = _send_files(frame.sparkSession.sparkContext, recipe) if ship else (None, None)
+    draw = _make_udf(recipe, sent, spent)
     # As bytes, so that tem, not Arrow, refuses text that is not UTF-8. tem does not quote it.
     return frame.withColumn(column, draw(frame[column].cast("binary")))
 
 
-def _send(context: Any, recipe: Recipe) -> str:
-    """Makes the executors fetch the model's file; returns its name there."""
+def _send_files(context: Any, recipe: Recipe) -> Names:
+    """Makes the executors fetch the files of the model and of the language model; returns their
+    names there."""
+    model = _send(context, recipe.path, f"{recipe.hash}.tem")  # no other model has this name
+    if recipe.language is None:
+        return model, None
+    return model, _send(context, recipe.language.path, f"{recipe.language.hash}.temlm")
+
+
+def _send(context: Any, path: str, name: str) -> str:
     from pyspark import SparkFiles
 
-    name = f"{recipe.hash}.tem"  # no other model has this name
     if not os.path.exists(SparkFiles.get(name)):
         link = pathlib.Path(_links().name, name)
         link.unlink(missing_ok=True)
-        link.symlink_to(recipe.path)
+        link.symlink_to(path)
         context.addFile(link.as_uri())  # a bare path would lose the name of the link
     return name
 
@@ -195,13 +205,13 @@ def _links() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="tem.")
 
 
-def _make_udf(recipe: Recipe, name: str | None, spent: Any) -> Any:
+def _make_udf(recipe: Recipe, sent: Names, spent: Any) -> Any:
     import pandas
     from pyspark import TaskContext
     from pyspark.sql.functions import pandas_udf
 
     def draw(texts: pandas.Series) -> pandas.Series:  # type: ignore[type-arg, unused-ignore]
-        private, report = recipe.privatize(decode(texts.tolist()), _find(name))
+        private, report = recipe.privatize(decode(texts.tolist()), *map(_find, sent))
         if spent is not None:
             task = TaskContext.get()
             spent.add({(task.stageId(), task.partitionId()): report})

@@ -143,3 +143,24 @@ def test_spacy(small_path, tmp_path):
     with pytest.raises(tem.BudgetError):
         nlp("the movie was great " * 5)
     assert spacy.blank("en").from_config(nlp.config).pipe_names == ["tem"]
+
+
+def test_spacy_in_context(default, monkeypatch):
+    """With a seed, which a pipe does not take, each text is what Model.privatize draws."""
+    spacy = pytest.importorskip("spacy")
+    import tem.spacy  # noqa: F401
+
+    plain = tem.Model.privatize
+    monkeypatch.setattr(tem.Model, "privatize",
+                        lambda *texts, **how: plain(*texts, **how, insecure_seed=7))
+    how = {"epsilon": 3.4, "mechanism": "rank", "numbers": {"c": 5}, "language_model": "english",
+           "never": ["of", "film"], "repeat": "once"}
+    texts = ["One of my best films was on.", "My doctor says that my best doctor was away."]
+    made = spacy.blank("en")
+    made.add_pipe("tem", config=how)
+    with pytest.warns(tem.NotPrivateWarning):
+        for nlp in (made, spacy.blank("en").from_config(made.config)):
+            assert [doc._.private for doc in nlp.pipe(texts)] == default.privatize(texts, **how)
+            assert nlp(texts[0])._.private == default.privatize(texts[0], **how)
+        alone = {**how, "language_model": None, "style": "joined"}
+        assert default.privatize(texts, **how) != default.privatize(texts, **alone)

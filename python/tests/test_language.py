@@ -338,6 +338,15 @@ def test_on_a_cluster(small, small_path, trained, saved, state, tmp_path):
     with pytest.raises(tem.ArgumentError, match="save it"):
         _cluster.make_recipe(small, 1, 1, {"language_model": trained})
     recipe = _cluster.make_recipe(small, 1, 1, {"language_model": saved})[0]
+    moved = tmp_path / "moved.temlm"
+    moved.write_bytes(saved.read_bytes())
+    at_worker = pickle.loads(pickle.dumps(recipe))
+    assert at_worker.language.path == str(saved)
+    private, report = at_worker.privatize(TEXTS, str(small_path), str(moved))
+    assert report.language_model_hash == trained.hash
+    moved.write_bytes(b"what is this")
+    with pytest.raises(tem.FormatError):
+        at_worker.privatize(TEXTS, str(elsewhere), str(moved))
     other = tmp_path / "other.temlm"
     tem.LanguageModel.train(small, TEXTS, order=2).save(other)
     with pytest.raises(tem.DamagedError, match="not the language model that the driver opened"):

@@ -1,14 +1,17 @@
 """Clusters on this machine, on its loopback, and a small model that they share."""
 import json
 import os
+import pathlib
 import random
-import subprocess
 import sys
 
 import numpy
 import pytest
 
 import tem
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests"))
+from trusting import trust_what_came_with  # noqa: E402
 
 COMMAND = os.environ.get("TEM_COMMAND", "")
 VOCABULARY = [f"word{i}" for i in range(300)]
@@ -49,24 +52,13 @@ def model(model_path):
     return tem.Model.open(model_path)
 
 
-def trust_default_model(state):
-    """The model and its language model came with the command; $TEM_MODEL names the model here, so
-    the user's list must have both."""
-    unnamed = {name: value for name, value in os.environ.items() if name != "TEM_MODEL"}
-    told = [json.loads(subprocess.check_output([COMMAND, "info", "--json", *named], env=unnamed))
-            for named in ([], ["english"])]
-    (state / "tem").mkdir(mode=0o700)
-    (state / "tem/trusted").write_text("".join(each["hash"] + "\n" for each in told))
-    (state / "tem/trusted").chmod(0o600)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def folders(tmp_path_factory):
     """The user's state has no certificate; nothing listens beyond the loopback."""
     patch = pytest.MonkeyPatch()
     state = tmp_path_factory.mktemp("state")
     if COMMAND:
-        trust_default_model(state)
+        trust_what_came_with(COMMAND, state)
     patch.setenv("XDG_STATE_HOME", str(state))
     patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     patch.setenv("SPARK_LOCAL_HOSTNAME", "127.0.0.1")
@@ -75,6 +67,36 @@ def folders(tmp_path_factory):
     patch.setenv("SPARK_SCALA_VERSION", "2.12")  # local-cluster looks for it in a source tree
     yield
     patch.undo()
+
+
+@pytest.fixture(scope="session")
+def default(folders):
+    if not os.path.exists(os.environ.get("TEM_MODEL", "")):
+        pytest.skip("$TEM_MODEL does not name a default model")
+    return tem.Model.open()
+
+
+# With this epsilon distances decide next to nothing.
+FLUENT = {"epsilon": 0.02, "mechanism": "rank", "language_model": "english", "never": ["the"],
+          "repeat": "once"}
+DOCUMENTS = ["movie what a movie that was and what did they say about the movie"] * 100
+
+
+def assert_in_context(private, report=None):
+    """Whether the outputs of DOCUMENTS were drawn as FLUENT says. Their perplexity was 159 to 197
+    in 4 runs; of words that were drawn each by itself it was 1.3 million."""
+    language = tem.LanguageModel.open("english")
+    words = [text.split() for text in private]
+    assert len(words) == len(DOCUMENTS) == len(set(private))
+    assert "the" not in sum(words, [])
+    assert language.evaluate(private).perplexity < 1000
+    same = tem.Model.open().privatize(DOCUMENTS, **{**FLUENT, "language_model": None})
+    assert language.evaluate(same).perplexity > 100_000
+    if report is not None:
+        assert (report.language_model, report.never) == ("english", 1)
+        assert report.language_model_hash == language.hash and report.private
+        assert (report.repeat, report.words) == ("once", 14 * len(DOCUMENTS))
+        assert report.charged == 12 * len(DOCUMENTS)  # "movie" is drawn once
 
 
 @pytest.fixture(scope="session")

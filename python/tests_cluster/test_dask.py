@@ -9,7 +9,7 @@ import dask
 import dask.dataframe
 import pandas
 import pytest
-from conftest import SURE, charges, count_words, make_texts
+from conftest import (DOCUMENTS, FLUENT, SURE, assert_in_context, charges, count_words, make_texts)
 
 import tem
 import tem.dask
@@ -100,6 +100,19 @@ def test_ledger(dask_client, frame, model, tmp_path):
         tem.dask.privatize_to(frame, "no such column", 3, tmp_path / "three", model=model)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "spent", "two"]
     assert not list((tmp_path / "one").glob(".*")) and len(charges(ledger)) == 2
+
+
+def test_in_context(dask_client, default, tmp_path):
+    """At a tiny epsilon the language model alone decides."""
+    frame = dask.dataframe.from_pandas(pandas.DataFrame({"text": DOCUMENTS}), npartitions=2)
+    report = tem.dask.privatize_to(frame, "text", path=tmp_path / "out", ledger=tmp_path / "spent",
+                                   **FLUENT)
+    found = dask.dataframe.read_parquet(tmp_path / "out").compute()["text"].tolist()
+    assert_in_context(found, report)
+    charge, = charges(tmp_path / "spent")
+    assert charge["language_model_hash"] == report.language_model_hash
+    assert charge["words"] == report.charged
+    assert_in_context(tem.dask.privatize(frame["text"], None, **FLUENT).compute().tolist())
 
 
 def test_columns(dask_client, frame, model, tmp_path):

@@ -9,12 +9,13 @@ import time
 
 import pandas
 import pytest
-from conftest import COMMAND, SURE, SURE_OPTIONS, charges, count_words, make_texts
+from conftest import (COMMAND, DOCUMENTS, FLUENT, SURE, SURE_OPTIONS, assert_in_context, charges,
+                      count_words, make_texts)
 from pyspark.sql.functions import pandas_udf
 
 import tem
 import tem.spark
-from tem import _cluster
+from tem import _cluster, _language
 
 SECRET = "verysecret"
 
@@ -83,6 +84,30 @@ def test_report(spark, model, texts, tmp_path):
     assert count_words(written.values()) == report.words
     assert (report.unknown, report.spent, report.private) == (20, report.words * 3, True)
     assert report.model == model.hash and report.spent_worst > report.spent
+
+
+def test_in_context(spark, default, tmp_path):
+    """At a tiny epsilon the language model alone decides. It comes to the executors with the model:
+    they need no file of the driver."""
+    @pandas_udf("string")
+    def look(numbers: pandas.Series) -> pandas.Series:
+        from pyspark import SparkFiles
+
+        opened = _cluster._open(SparkFiles.get(f"{default.hash}.tem"), default.hash, None)
+        paths = [key.path for made in opened._mechanisms for key in made
+                 if isinstance(key, _language.Sent)]
+        return pandas.Series([",".join(paths)] * len(numbers))
+    report = tem.spark.privatize_to(make_frame(spark, DOCUMENTS, 2), "text", path=f"{tmp_path}/out",
+                                    ledger=tmp_path / "spent", **FLUENT)
+    assert_in_context(list(collect(spark.read.parquet(f"{tmp_path}/out")).values()), report)
+    charge, = charges(tmp_path / "spent")
+    assert charge["language_model_hash"] == report.language_model_hash
+    assert charge["words"] == report.charged
+    sent = f"{report.language_model_hash}.temlm"
+    rows = [row[0] for row in spark.range(8, numPartitions=8).select(look("id")).collect()]
+    assert any(rows) and all(os.path.basename(row) == sent for row in rows if row)
+    lazy = tem.spark.privatize(make_frame(spark, DOCUMENTS, 2), "text", ship=False, **FLUENT)
+    assert_in_context(list(collect(lazy).values()))
 
 
 def test_what_is_there_is_not_drawn_again(spark, model, texts, tmp_path):

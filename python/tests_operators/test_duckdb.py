@@ -3,7 +3,7 @@ import threading
 
 import duckdb
 import pytest
-from conftest import COINS, SURE
+from conftest import COINS, FLUENT, SURE
 
 import tem
 import tem.duckdb
@@ -162,6 +162,22 @@ def test_threads(connection, model, ledger, charges):
     for bound in (count, 100_000):
         assert found[bound] == [("the film said", bound // 2), ("the film was", bound // 2)]
     assert sum(charge["words"] for charge in charges()) == 3 * (count + 100_000)
+
+
+def test_in_context(connection, default, seeded, ledger, charges):
+    """Each row is a document of its own, drawn as Model.privatize draws it."""
+    fill(connection, 40, "'One of my best films was on, my best film ' || i")
+    tem.duckdb.register(connection, **FLUENT, ledger=ledger)
+    rows = connection.execute("SELECT text, tem_privatize(text, 3.4) FROM texts ORDER BY i")
+    texts, private = zip(*rows.fetchall())
+    assert list(private) == default.privatize(list(texts), **FLUENT)
+    alone = {**FLUENT, "language_model": None, "style": "joined"}
+    assert list(private) != default.privatize(list(texts), **alone)
+    words = [text.split() for text in private]
+    assert not {"of", "film"} & set(sum(words, []))
+    charge, = charges()
+    assert charge["language_model"] == "english"
+    assert charge["language_model_hash"] == tem.LanguageModel.open("english").hash
 
 
 def test_registering(connection, model):

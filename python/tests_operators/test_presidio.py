@@ -5,7 +5,7 @@ import random
 
 import pytest
 import spacy
-from conftest import SURE
+from conftest import FLUENT, SEED, SURE
 from presidio_analyzer import (AnalyzerEngine, Pattern, PatternRecognizer, RecognizerRegistry,
                                RecognizerResult)
 from presidio_analyzer.nlp_engine import SpacyNlpEngine
@@ -72,6 +72,36 @@ def test_masks(model, analyzer):
     assert keeping.privatize(("Bob", None, "")) == ("<PERSON>", None, "")
     some = Pipeline(analyzer, model, entities=["TICKET"], **SURE)
     assert some.privatize("Bob said TK-1234") == "bob said <TICKET>"
+
+
+def test_in_context(default, analyzer, seeded):
+    """The words between the masks are drawn as Model.privatize draws the lines of a text."""
+    pipeline = Pipeline(analyzer, **FLUENT)
+    private, report = pipeline.privatize_report(
+        "One of my best films, Anna said, was with my best doctor on +1 212 555 0198")
+    parts = "One of my best films,\nsaid, was with my best doctor on\n"
+    drawn, told = default.privatize_report(parts, keep_lines=True, **FLUENT)
+    first, second, last = drawn.split("\n")
+    assert private == f"{first} <PERSON> {second} <PHONE_NUMBER>" and last == ""
+    assert drawn != default.privatize(parts, keep_lines=True, **{
+        **FLUENT, "language_model": None, "style": "joined"})
+    assert report.language_model == "english"
+    assert report.language_model_hash == tem.LanguageModel.open("english").hash
+    assert (report.never, report.repeat, report.charged) == (2, "once", told.charged)
+    assert report.charged == report.words - 1 and first.split()[3] == second.split()[4]
+
+
+def test_operator_in_context(default):
+    """An entity is a document of its own."""
+    engine = AnonymizerEngine()
+    engine.add_anonymizer(Privatizer)
+    text = "NOTE one of my best films"
+    how = {"A": OperatorConfig("tem", {**FLUENT, "insecure_seed": SEED})}
+    with pytest.warns(tem.NotPrivateWarning):
+        made = engine.anonymize(text, [RecognizerResult("A", 5, len(text), 1.0)], how).text
+        assert made == "NOTE " + default.privatize(text[5:], **FLUENT, insecure_seed=SEED)
+        how["A"].params["language_model"] = None
+        assert made != engine.anonymize(text, [RecognizerResult("A", 5, len(text), 1.0)], how).text
 
 
 def test_a_cut_word_belongs_to_the_entity(model, analyzer):
@@ -209,3 +239,5 @@ def test_keywords(model):
         Pipeline(Found(), model)
     with pytest.raises(TypeError):
         Pipeline(Found(), model, epsilon=1).privatize(5)
+    with pytest.raises(tem.ArgumentError, match="before each mask"):
+        Pipeline(Found(), model, epsilon=1, style="sentence")

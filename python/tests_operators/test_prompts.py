@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import COINS, SURE
+from conftest import COINS, FLUENT, SURE
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage, convert_to_openai_messages
 from langchain_core.prompts import ChatPromptTemplate
@@ -110,6 +110,23 @@ def test_draws(coin):
     drawn += [part["text"] for part in made[-1]["content"]]
     drawn += [guard(COINS) for _ in range(20)]
     assert len(set(drawn)) == 40 and COINS not in drawn
+
+
+def test_in_context(default, seeded):
+    """Each message is a document of its own, drawn as Model.privatize draws it."""
+    texts = ["One of my best films was on.", "My doctor says that my best doctor was away."]
+    guard = tem.prompts.guard(**FLUENT)
+    made, report = guard.privatize_report([SYSTEM, *map(user, texts)])
+    drawn, told = default.privatize_report(texts, **FLUENT)
+    assert made == [SYSTEM, *map(user, drawn)]
+    assert drawn != default.privatize(texts, **{**FLUENT, "language_model": None,
+                                                "style": "joined"})
+    assert report.language_model == "english"
+    assert report.language_model_hash == tem.LanguageModel.open("english").hash
+    assert (report.never, report.repeat, report.charged) == (2, "once", report.words - 1)
+    assert report.charged == told.charged
+    words = drawn[1].split()
+    assert words[1] == words[6] and guard(texts[0]) == default.privatize(texts[0], **FLUENT)
 
 
 def test_one_charge_for_a_prompt(model, ledger, charges):
