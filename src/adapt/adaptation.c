@@ -28,9 +28,7 @@ static tem_status check_model(const tem_model *m, tem_error *error) {
 
 tem_status adaptation_create(const tem_model *model, tem_adaptation **adaptation,
                              tem_error *error) {
-    const tem_status status = check_model(model, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_model(model, error));
     const space *s = &model->space;
     tem_adaptation *a = core_alloc_zero(1, sizeof *a);
     double *vectors = core_alloc((size_t)s->count * s->dimension, sizeof *vectors);
@@ -72,9 +70,7 @@ tem_status learned_add_target(learned *l, const char *name, size_t bytes, tem_er
     if (l->target_count == TEM_SIGNALS_MAX)
         return core_fail(error, TEM_ERR_RANGE, "more than %u classes", TEM_SIGNALS_MAX);
     learned_target *target = &l->targets[l->target_count];
-    const tem_status status = ridge_target_init(&target->sums, l->adaptation->columns, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(ridge_target_init(&target->sums, l->adaptation->columns, error));
     memcpy(target->name, name, bytes);
     l->target_count++;
     return TEM_OK;
@@ -221,9 +217,7 @@ static tem_status learn(tem_adaptation *a, const learned *l, const char *name, c
 static tem_status hash_file(const char *path, char hash[65], tem_error *error) {
     unsigned char bytes[CORE_HASH_BYTES];
     file_view file;
-    const tem_status status = file_map(path, &file, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(file_map(path, &file, error));
     core_hash256(file.data, file.size, bytes);
     sodium_bin2hex(hash, 2 * sizeof bytes + 1, bytes, sizeof bytes);
     file_close(&file);
@@ -262,16 +256,12 @@ tem_status adaptation_add(tem_adaptation *a, const tem_signal_source *source, co
                           tem_error *error) {
     char hash[65], name[TEM_SIGNAL_NAME_MAX + 1];
     learned l = {.adaptation = a, .source = source, .run = run};
-    tem_status status = check_source(source, error);
-    if (status == TEM_OK)
-        status = name_source(source, name, error);
-    if (status == TEM_OK)
-        status = hash_file(source->path, hash, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_source(source, error));
+    TRY(name_source(source, name, error));
+    TRY(hash_file(source->path, hash, error));
     l.targets = core_alloc_zero(TEM_SIGNALS_MAX, sizeof *l.targets);
-    status = l.targets == NULL ? core_fail_memory(error)
-                               : ridge_vectors_init(&l.vectors, a->columns, error);
+    tem_status status = l.targets == NULL ? core_fail_memory(error)
+                                          : ridge_vectors_init(&l.vectors, a->columns, error);
     if (status == TEM_OK)
         status =
             source->format == 0 ? source_read_lexicon(&l, error) : source_read_texts(&l, error);
@@ -356,9 +346,7 @@ static tem_status check_columns(const tem_adaptation *a, const tem_model *m, tem
 static tem_status describe_model(const tem_adaptation *a, double stretch, double squash,
                                  double unit, tem_model *m, tem_error *error) {
     tem_signal *list = core_alloc(a->count, sizeof *list);
-    tem_status status = list == NULL ? core_fail_memory(error) : TEM_OK;
-    if (status != TEM_OK)
-        return status;
+    TRY(list == NULL ? core_fail_memory(error) : TEM_OK);
     memcpy(list, a->signals, a->count * sizeof *list);
     m->signals = (model_signals){
         .count = a->count, .stretch = stretch, .squash = squash, .unit = unit, .list = list};
@@ -403,9 +391,7 @@ static tem_status check_options(const tem_adaptation *a, const tem_adapt_options
 
 tem_status adaptation_build(const tem_adaptation *a, const tem_adapt_options *options,
                             const tem_run *run, tem_model **model, tem_error *error) {
-    tem_status status = check_options(a, options, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_options(a, options, error));
     const bool is_plain = options->stretch <= 0;
     const double unit = options->stretch * spread_of(a) / sqrt(a->count);
     const uint32_t width = a->columns + (is_plain ? 0 : a->count);
@@ -419,7 +405,8 @@ tem_status adaptation_build(const tem_adaptation *a, const tem_adapt_options *op
         return core_fail_memory(error);
     tem_adaptation plain = *a;
     plain.count = 0;
-    status = fill_columns(is_plain ? &plain : a, options->squash, unit, vectors.values, error);
+    tem_status status =
+        fill_columns(is_plain ? &plain : a, options->squash, unit, vectors.values, error);
     if (status == TEM_OK)
         status = build_from(a, &vectors, options->neighbours, run, &made, error);
     core_free(vectors.values);

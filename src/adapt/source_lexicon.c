@@ -61,8 +61,8 @@ static tem_status read_line(lexicon_reading *r, const char *line, size_t bytes, 
         return TEM_OK;
     if (tab == NULL || tab == line)
         return refuse(r, "expected a word, a tab and a number", error);
-    const tem_status status = read_number(r, tab + 1, line + bytes, &value, error);
-    return status == TEM_OK ? keep_number(r, line, (size_t)(tab - line), value, error) : status;
+    TRY(read_number(r, tab + 1, line + bytes, &value, error));
+    return keep_number(r, line, (size_t)(tab - line), value, error);
 }
 
 static tem_status read_lines(lexicon_reading *r, tem_error *error) {
@@ -89,14 +89,12 @@ static void add_rows(lexicon_reading *r) {
 tem_status source_read_lexicon(learned *l, tem_error *error) {
     const tem_model *model = l->adaptation->model;
     lexicon_reading r = {.learned = l};
-    tem_status status = learned_add_target(l, "", 0, error);
-    if (status == TEM_OK)
-        status = public_text_open(&r.text, model, l->source->path, l->run, "reading", error);
-    if (status != TEM_OK)
-        return status;
+    TRY(learned_add_target(l, "", 0, error));
+    TRY(public_text_open(&r.text, model, l->source->path, l->run, "reading", error));
     r.sums = core_alloc_zero(model->words.count, sizeof *r.sums);
     r.entries = core_alloc_zero(model->words.count, sizeof *r.entries);
-    status = r.sums == NULL || r.entries == NULL ? core_fail_memory(error) : read_lines(&r, error);
+    tem_status status =
+        r.sums == NULL || r.entries == NULL ? core_fail_memory(error) : read_lines(&r, error);
     if (status == TEM_OK)
         add_rows(&r);
     core_free(r.sums);

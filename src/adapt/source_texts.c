@@ -98,11 +98,8 @@ static tem_status take_text(void *context, const char *text, size_t bytes, const
     learned *l = r->learned;
     uint32_t target = 0;
     double value = 0;
-    tem_status status = read_label(l, label, label_bytes, &target, &value, error);
-    if (status == TEM_OK)
-        status = average(r, text, bytes, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(read_label(l, label, label_bytes, &target, &value, error));
+    TRY(average(r, text, bytes, error));
     if (r->known == 0) {
         l->left_out++;
         return TEM_OK;

@@ -110,9 +110,7 @@ tem_status tem_model_signal(const tem_model *model, uint32_t i, tem_signal *sign
 
 tem_status tem_model_signal_values(const tem_model *model, uint32_t i, double *values,
                                    tem_error *error) {
-    const tem_status status = check_signal(model, i, values, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_signal(model, i, values, error));
     const space *s = &model->space;
     const uint32_t column = s->dimension - model->signals.count + i;
     for (uint32_t id = 0; id < s->count; id++)

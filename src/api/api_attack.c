@@ -1,6 +1,7 @@
 /* api_attack.c - n-gram models and attacks of tem_attack.h. */
 #include "api/learn_checks.h"
 #include "attack/attackers.h"
+#include "core/status.h"
 #include "core/wilson.h"
 #include "model/model.h"
 
@@ -148,9 +149,7 @@ tem_status tem_attack_create(const tem_mechanism *mechanism, const tem_attack_op
                              const tem_run *run, tem_attack **attack, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_attack_options(options, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_attack_options(options, error));
     if (mechanism == NULL || attack == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism and a place for the attack are needed");
@@ -163,9 +162,7 @@ tem_status tem_attack_create_from_pairs(const tem_model *model, const uint32_t *
                                         tem_attack **attack, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_attack_options(options, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_attack_options(options, error));
     if (model == NULL || words == NULL || outputs == NULL || count == 0 || attack == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model, pairs and a place for the attack are needed");
@@ -192,9 +189,7 @@ tem_status tem_attack_guess(const tem_attack *attack, tem_attacker attacker,
                             double *success, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_documents(released, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_documents(released, error));
     if (attack == NULL || guesses == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "an attack and a place for guesses are needed");
     if (!is_attacker(attacker))
@@ -231,11 +226,8 @@ tem_status tem_attack_choose(const tem_model *model, const tem_context_wish *wis
     if (model == NULL || wish == NULL || answer == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model, a wish and a place for the answer are needed");
-    tem_status status = check_attack_options(&wish->attack, error);
-    if (status == TEM_OK)
-        status = check_documents(&wish->documents, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_attack_options(&wish->attack, error));
+    TRY(check_documents(&wish->documents, error));
     if (!(wish->wanted > 0 && wish->wanted < 1))
         return core_fail(error, TEM_ERR_ARGUMENT, "the target is a share above 0 and below 1");
     if (wish->attacker != 0 && !is_attacker(wish->attacker))

@@ -24,11 +24,8 @@ tem_status tem_bag_measure(const tem_model *model, const uint32_t *a, size_t a_c
     if (model == NULL || distance == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a model and a place for the distance are needed");
-    tem_status status = check_words(model, a, a_count, error);
-    if (status == TEM_OK)
-        status = check_words(model, b, b_count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_words(model, a, a_count, error));
+    TRY(check_words(model, b, b_count, error));
     const tem_dist gamma = options == NULL ? 0 : options->gamma;
     return bag_measure(model, a, a_count, b, b_count, gamma, run, distance, error);
 }

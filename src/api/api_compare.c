@@ -26,9 +26,8 @@ tem_status tem_accountant_effects(const tem_accountant *accountant, const tem_me
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "an accountant, a mechanism, a prior and a place for the effects are "
                          "needed");
-    const tem_status status = check_one_model(accountant, mechanism, prior, error);
-    return status == TEM_OK ? exact_effects(accountant, mechanism, prior, run, effects, error)
-                            : status;
+    TRY(check_one_model(accountant, mechanism, prior, error));
+    return exact_effects(accountant, mechanism, prior, run, effects, error);
 }
 
 tem_status tem_learned_create(const tem_accountant *accountant, const tem_mechanism *mechanism,
@@ -44,10 +43,8 @@ tem_status tem_learned_create(const tem_accountant *accountant, const tem_mechan
         (!isfinite(options->smoothing) || options->smoothing < 0 || options->pairs > UINT32_MAX))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the smoothing must be 0 or more, and at most 2^32 - 1 pairs");
-    const tem_status status = check_one_model(accountant, mechanism, prior, error);
-    return status == TEM_OK
-               ? learned_create(accountant, mechanism, prior, options, run, learned, error)
-               : status;
+    TRY(check_one_model(accountant, mechanism, prior, error));
+    return learned_create(accountant, mechanism, prior, options, run, learned, error);
 }
 
 void tem_learned_free(tem_learned *learned) {

@@ -1,5 +1,6 @@
 /* api_learn.c - tem_channel of tem_learn.h, vectors to learn with, and statistics. */
 #include "api/learn_checks.h"
+#include "core/status.h"
 #include "learn/deconvolve.h"
 #include "learn/estimate.h"
 #include "learn/posterior.h"
@@ -44,23 +45,21 @@ tem_status tem_channel_forward(const tem_channel *channel, const double *in, uin
                                const tem_run *run, double *out, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_matrices(channel, in, columns, out, error);
-    return status == TEM_OK ? channel_forward(channel, in, columns, run, out, error) : status;
+    TRY(check_matrices(channel, in, columns, out, error));
+    return channel_forward(channel, in, columns, run, out, error);
 }
 
 tem_status tem_channel_backward(const tem_channel *channel, const double *in, uint32_t columns,
                                 const tem_run *run, double *out, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_matrices(channel, in, columns, out, error);
-    return status == TEM_OK ? channel_backward(channel, in, columns, run, out, error) : status;
+    TRY(check_matrices(channel, in, columns, out, error));
+    return channel_backward(channel, in, columns, run, out, error);
 }
 
 tem_status tem_channel_expect(const tem_channel *channel, const tem_expectation *expected,
                               double *shares, tem_error *error) {
-    const tem_status status = check_expectation(expected, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_expectation(expected, error));
     if (channel == NULL || shares == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a channel and a place for the shares are needed");
@@ -74,11 +73,8 @@ tem_status tem_channel_posterior(const tem_channel *channel, const tem_expectati
                                  double *out, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    tem_status status = check_expectation(expected, error);
-    if (status == TEM_OK)
-        status = check_matrices(channel, vectors, columns, out, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_expectation(expected, error));
+    TRY(check_matrices(channel, vectors, columns, out, error));
     if (columns == UINT32_MAX || !all_finite(vectors, (uint64_t)channel->count * columns))
         return core_fail(error, TEM_ERR_ARGUMENT, "a number of the vectors is not finite");
     return posterior_vectors(channel, expected, vectors, columns, run, out, error);
@@ -88,9 +84,7 @@ tem_status tem_remap_make(const tem_mechanism *mechanism, const tem_expectation 
                           const tem_run *run, uint32_t *map, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_expectation(expected, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_expectation(expected, error));
     if (mechanism == NULL || map == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a mechanism and a place for the map are needed");
     return remap_make(mechanism, expected, run, map, error);
@@ -127,11 +121,8 @@ tem_status tem_channel_deconvolve(const tem_channel *channel, const tem_expectat
                                   tem_error *error) {
     if (is_for_newer(run, error) || is_for_newer(how, error))
         return TEM_ERR_ARGUMENT;
-    tem_status status = check_expectation(expected, error);
-    if (status == TEM_OK)
-        status = check_matrices(channel, counts, groups, shares, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_expectation(expected, error));
+    TRY(check_matrices(channel, counts, groups, shares, error));
     if (how == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a place for the end of the steps is needed");
     return deconvolve(channel, expected, counts, held_out, groups, run, how, shares, error);
@@ -143,9 +134,7 @@ tem_status tem_channel_estimate(const tem_channel *channel, const tem_estimate_o
                                 tem_error *error) {
     if (is_for_newer(run, error) || is_for_newer(options, error))
         return TEM_ERR_ARGUMENT;
-    tem_status status = check_expectation(options == NULL ? NULL : &options->expected, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_expectation(options == NULL ? NULL : &options->expected, error));
     if (channel == NULL || counts == NULL || members == NULL || out == NULL || groups == 0 ||
         sets == 0)
         return core_fail(error, TEM_ERR_ARGUMENT,

@@ -192,9 +192,7 @@ tem_status tem_law_decimal(const tem_law *law, uint32_t y, unsigned digits, char
 tem_status tem_law_outside_decimal(const tem_law *law, const uint32_t *ids, size_t count,
                                    unsigned digits, char *buffer, size_t buffer_bytes,
                                    tem_error *error) {
-    const tem_status status = check_decimal(law, digits, buffer, buffer_bytes, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_decimal(law, digits, buffer, buffer_bytes, error));
     if (ids == NULL && count > 0)
         return core_fail(error, TEM_ERR_ARGUMENT, "ids are needed");
     for (size_t i = 0; i < count; i++)

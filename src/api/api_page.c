@@ -1,6 +1,7 @@
 /* api_page.c - the calls of tem_report.h. */
 #include "api/hand_out.h"
 #include "core/reserved.h"
+#include "core/status.h"
 #include "page/page.h"
 
 #include <math.h>
@@ -47,10 +48,9 @@ tem_status tem_findings_create(const tem_mechanism *mechanism, const tem_finding
     if (options->public_text != NULL && mechanism->context.language == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a public text is for a mechanism with a language model");
-    tem_status status = check_probes(mechanism, options, error);
-    if (status == TEM_OK)
-        status = check_curve(options, error);
-    return status == TEM_OK ? findings_create(mechanism, options, run, findings, error) : status;
+    TRY(check_probes(mechanism, options, error));
+    TRY(check_curve(options, error));
+    return findings_create(mechanism, options, run, findings, error);
 }
 
 void tem_findings_free(tem_findings *findings) {

@@ -12,9 +12,7 @@ static tem_status make_rng(tem_rng **rng, tem_rng **made, tem_error *error) {
 
 tem_status tem_rng_create(tem_rng **rng, tem_error *error) {
     tem_rng *made = NULL;
-    tem_status status = make_rng(rng, &made, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(make_rng(rng, &made, error));
     rng_init_secure(made);
     *rng = made;
     return TEM_OK;
@@ -23,9 +21,7 @@ tem_status tem_rng_create(tem_rng **rng, tem_error *error) {
 tem_status tem_rng_create_insecure(uint64_t seed, uint64_t stream, tem_rng **rng,
                                    tem_error *error) {
     tem_rng *made = NULL;
-    tem_status status = make_rng(rng, &made, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(make_rng(rng, &made, error));
     rng_init_seeded(made, seed, stream);
     *rng = made;
     return TEM_OK;

@@ -1,6 +1,7 @@
 /* api_told.c - what an adapted model gives away: the last part of tem_adapt.h. */
 #include "api/learn_checks.h"
 #include "audit/unadapted.h"
+#include "core/status.h"
 #include "learn/told.h"
 
 tem_status tem_channel_told(const tem_channel *channel, const tem_expectation *expected,
@@ -8,9 +9,7 @@ tem_status tem_channel_told(const tem_channel *channel, const tem_expectation *e
                             tem_told *told, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_expectation(expected, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_expectation(expected, error));
     if (channel == NULL || numbers == NULL || told == NULL || columns == 0)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a channel, a number or more of each word and a place for the results are "

@@ -88,8 +88,8 @@ tem_status tem_poincare_train(const tem_graph *graph, const tem_poincare_options
     if (graph == NULL || points == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "a graph and a place for the points are needed");
     const tem_poincare_options complete = with_defaults(options);
-    const tem_status status = check_options(&complete, error);
-    return status == TEM_OK ? poincare_train(graph, &complete, run, points, loss, error) : status;
+    TRY(check_options(&complete, error));
+    return poincare_train(graph, &complete, run, points, loss, error);
 }
 
 void tem_poincare_free(tem_poincare *points) {

@@ -157,13 +157,13 @@ int tem_trust_has_place(void) {
 tem_status tem_trust_add(const char *hash, const tem_run *run, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_hash(hash, error);
-    return status == TEM_OK ? trust_list_set(hash, true, run, error) : status;
+    TRY(check_hash(hash, error));
+    return trust_list_set(hash, true, run, error);
 }
 
 tem_status tem_trust_remove(const char *hash, const tem_run *run, tem_error *error) {
     if (is_for_newer(run, error))
         return TEM_ERR_ARGUMENT;
-    const tem_status status = check_hash(hash, error);
-    return status == TEM_OK ? trust_list_set(hash, false, run, error) : status;
+    TRY(check_hash(hash, error));
+    return trust_list_set(hash, false, run, error);
 }

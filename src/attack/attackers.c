@@ -241,8 +241,8 @@ static tem_status check_guess(const tem_attack *a, tem_attacker attacker,
         return core_fail(error, TEM_ERR_ARGUMENT, "the n-gram model has no bigrams");
     if (attacker == TEM_ATTACKER_TRIGRAM && a->ngram->info.order < 3)
         return core_fail(error, TEM_ERR_ARGUMENT, "the n-gram model has no trigrams");
-    const tem_status status = attackers_check_documents(released, a->words, error);
-    return status == TEM_OK ? check_outputs(a, released, error) : status;
+    TRY(attackers_check_documents(released, a->words, error));
+    return check_outputs(a, released, error);
 }
 
 static tem_status run_guesses(guess_run *q, const tem_run *run, tem_error *error) {
@@ -264,9 +264,7 @@ static tem_status run_guesses(guess_run *q, const tem_run *run, tem_error *error
 tem_status attackers_guess(const tem_attack *attack, tem_attacker attacker,
                            const tem_documents *released, const tem_run *run, uint32_t *guesses,
                            double *success, tem_error *error) {
-    tem_status status = check_guess(attack, attacker, released, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_guess(attack, attacker, released, error));
     const uint64_t count = word_count(released);
     guess_run q = {.attack = attack,
                    .attacker = attacker,
@@ -278,8 +276,8 @@ tem_status attackers_guess(const tem_attack *attack, tem_attacker attacker,
                                 .draws_unknown = attack->shares[attack->words] > 0,
                                 .block = SEQUENCE_BLOCK,
                                 .beam = attack->beam}};
-    status = q.guesses == NULL || q.success == NULL ? core_fail_memory(error)
-                                                    : run_guesses(&q, run, error);
+    tem_status status = q.guesses == NULL || q.success == NULL ? core_fail_memory(error)
+                                                               : run_guesses(&q, run, error);
     if (status == TEM_OK && count > 0) {
         memcpy(guesses, q.guesses, count * sizeof *guesses);
         if (success != NULL)

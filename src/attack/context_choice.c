@@ -120,9 +120,7 @@ static tem_status move_end(const context_search *c, double epsilon, ends *e, boo
                            tem_error *error) {
     tem_context_answer now;
     bool beyond = false;
-    const tem_status status = measure(c, epsilon, &now, &beyond, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(measure(c, epsilon, &now, &beyond, error));
     *keeps = !beyond && now.share <= c->wish->wanted;
     if (*keeps)
         e->low = now;
@@ -161,10 +159,7 @@ static tem_status close_in(const context_search *c, ends *e, tem_error *error) {
 
 static tem_status check_wish(const context_search *c, tem_error *error) {
     uint64_t known = 0;
-    const tem_status status =
-        attackers_check_documents(&c->wish->documents, c->model->words.count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(attackers_check_documents(&c->wish->documents, c->model->words.count, error));
     for (uint64_t i = 0; i < word_count(c); i++)
         known += c->wish->documents.words[i] != TEM_NO_WORD;
     if (known == 0)

@@ -87,10 +87,9 @@ static void learning_free(learning *l) {
 /* Learns from the pairs, which it sorts. l->outputs is set. */
 static tem_status learn(learning *l, const tem_model *model, drawn_pair *pairs, uint64_t count,
                         const tem_run *run, tem_error *error) {
-    const tem_status status = profile_make(&model->space, l->outputs, run, &l->profile, error);
-    return status == TEM_OK ? learned_law_make(&model->space, &l->profile, l->outputs, pairs, count,
-                                               0, &l->law, error)
-                            : status;
+    TRY(profile_make(&model->space, l->outputs, run, &l->profile, error));
+    return learned_law_make(&model->space, &l->profile, l->outputs, pairs, count, 0, &l->law,
+                            error);
 }
 
 /* Draws pairs and learns from them. */

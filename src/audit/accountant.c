@@ -37,14 +37,12 @@ static tem_status check_metric(const tem_model *model, bool *is_metric, tem_erro
 tem_status accountant_create(const tem_model *model, const uint32_t *values, const tem_run *run,
                              tem_accountant **accountant, tem_error *error) {
     /* PRIVACY: every proof about a model also relies on its lists, so the model must be trusted. */
-    tem_status status = trusted_or_refused(model, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(trusted_or_refused(model, error));
     tem_accountant *a = core_alloc_zero(1, sizeof *a);
     if (a == NULL)
         return core_fail_memory(error);
     a->model = model;
-    status = take_weights(a, values, error);
+    tem_status status = take_weights(a, values, error);
     if (status == TEM_OK)
         status = check_metric(model, &a->is_metric, error);
     if (status == TEM_OK)
@@ -75,9 +73,7 @@ static bool same_weights(const uint32_t *a, const uint32_t *b, uint32_t count) {
 }
 
 tem_status accountant_check(const tem_accountant *a, const tem_mechanism *m, tem_error *error) {
-    const tem_status status = mechanism_check_exponential(m, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(mechanism_check_exponential(m, error));
     if (m->model != a->model || !same_weights(mechanism_weights(m), a->weights, m->count))
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the mechanism must have the accountant's model and weights");
@@ -104,12 +100,11 @@ tem_audit accountant_audit_of(const tem_accountant *a, const realised_loss *r) {
 
 tem_status accountant_audit(const tem_accountant *a, const tem_mechanism *m, const tem_run *run,
                             tem_audit *audit, tem_error *error) {
-    tem_status status = accountant_check(a, m, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(accountant_check(a, m, error));
     const loss_inputs known = accountant_inputs(a);
     realised_loss found = {0};
-    status = realised_find(&known, mechanism_form(m)->exponent, INFINITY, run, &found, error);
+    tem_status status =
+        realised_find(&known, mechanism_form(m)->exponent, INFINITY, run, &found, error);
     if (status == TEM_OK)
         *audit = accountant_audit_of(a, &found);
     return status;
@@ -117,12 +112,10 @@ tem_status accountant_audit(const tem_accountant *a, const tem_mechanism *m, con
 
 tem_status accountant_losses(const tem_accountant *a, const tem_mechanism *m, uint32_t count,
                              const tem_run *run, double *losses, tem_error *error) {
-    tem_status status = accountant_check(a, m, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(accountant_check(a, m, error));
     partition z = {0};
     const exponent e = mechanism_form(m)->exponent;
-    status = partition_make(&a->profile, a->weights, e, run, &z, error);
+    tem_status status = partition_make(&a->profile, a->weights, e, run, &z, error);
     if (status == TEM_OK)
         status = slopes_by_distance(&a->model->space, &z, count, run, losses, error);
     partition_free(&z);
@@ -187,8 +180,8 @@ static tem_status make_summary(const summary_source *source, bool with_bayes, co
 
 static tem_status check_both(const tem_accountant *a, const tem_mechanism *m,
                              const tem_prior *prior, tem_error *error) {
-    const tem_status status = accountant_check(a, m, error);
-    return status == TEM_OK ? check_prior(prior, a->model, error) : status;
+    TRY(accountant_check(a, m, error));
+    return check_prior(prior, a->model, error);
 }
 
 tem_status accountant_summarise(const tem_accountant *a, const tem_mechanism *m,
@@ -244,9 +237,7 @@ static tem_status summarise_by_pairs(const tem_mechanism *m, const tem_prior *pr
 
 tem_status accountant_summarise_once(const tem_mechanism *m, const tem_prior *prior,
                                      const tem_run *run, tem_summary *summary, tem_error *error) {
-    const tem_status status = mechanism_check_exponential(m, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(mechanism_check_exponential(m, error));
     return weights_are_equal(mechanism_form(m)->weights)
                ? summarise_by_profile(m, prior, run, summary, error)
                : summarise_by_pairs(m, prior, run, summary, error);

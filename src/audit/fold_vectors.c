@@ -31,9 +31,7 @@ static uint32_t find_nothing(const void *vocabulary, const char *word, size_t le
 
 static tem_status append_folded(text_pieces *pieces, const char *word, size_t bytes,
                                 core_buffer *out, tem_error *error) {
-    const tem_status status = text_pieces_cut(pieces, word, bytes, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(text_pieces_cut(pieces, word, bytes, error));
     const size_t length = pieces->text.size;
     const bool fits = length > 0 && length <= TEM_WORD_BYTES_MAX;
     return core_buffer_add(out, fits ? pieces->text.data : word, fits ? length : bytes)
@@ -54,9 +52,7 @@ static tem_status fold_words(folding *f, text_pieces *pieces, tem_error *error) 
         size_t bytes = 0;
         const char *word = vocab_word(&f->vectors->words, row, &bytes);
         const size_t start = f->bytes.size;
-        const tem_status status = append_folded(pieces, word, bytes, &f->bytes, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(append_folded(pieces, word, bytes, &f->bytes, error));
         const size_t length = f->bytes.size - start;
         f->words[row] = (folded_word){start, length, row};
         f->changed += length != bytes || memcmp(f->bytes.data + start, word, bytes) != 0;

@@ -144,14 +144,12 @@ static tem_status measure_pairs(const tem_mechanism *m, const tem_run *run, loss
                                 tem_form_audit *audit, tem_error *error) {
     const uint32_t words = m->count, count = nearest_count(words);
     pair_pass pass = {.form = mechanism_form(m), .words = words, .pairs = pairs};
-    tem_status status = choose_nearest(m->model, count, pairs, error);
-    if (status == TEM_OK)
-        status = core_parallel(run, "comparing nearest words", count, measure_pair, &pass, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(choose_nearest(m->model, count, pairs, error));
+    TRY(core_parallel(run, "comparing nearest words", count, measure_pair, &pass, error));
     audit->nearest = losses_of(pairs, count, 0);
     choose_random(words, pairs);
-    status = core_parallel(run, "comparing random pairs", RANDOM_PAIRS, measure_pair, &pass, error);
+    tem_status status =
+        core_parallel(run, "comparing random pairs", RANDOM_PAIRS, measure_pair, &pass, error);
     if (status == TEM_OK)
         audit->random = losses_of(pairs, RANDOM_PAIRS, 2.5758);
     return status;
@@ -170,14 +168,12 @@ static tem_status check(const tem_mechanism *m, tem_error *error) {
 
 tem_status form_audit(const tem_mechanism *m, const tem_run *run, tem_form_audit *audit,
                       tem_error *error) {
-    tem_status status = check(m, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check(m, error));
     tem_form_audit made = {.bound = law_form_bound(mechanism_form(m))};
     const uint32_t count = nearest_count(m->count);
     loss_pair *pairs = core_alloc(count > RANDOM_PAIRS ? count : RANDOM_PAIRS, sizeof *pairs);
-    status = pairs == NULL ? core_fail_memory(error)
-                           : form_measure_alike(m, &made.self, &made.support, error);
+    tem_status status = pairs == NULL ? core_fail_memory(error)
+                                      : form_measure_alike(m, &made.self, &made.support, error);
     if (status == TEM_OK)
         status = measure_pairs(m, run, pairs, &made, error);
     core_free(pairs);

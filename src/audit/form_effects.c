@@ -103,9 +103,7 @@ static void take_row(alike_guess *q, const prior_word *w) {
 
 static tem_status take_word(alike_guess *q, const prior_word *w, tem_error *error) {
     output_list list;
-    const tem_status status = q->form->ops->list(q->form, w->id, &list, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(q->form->ops->list(q->form, w->id, &list, error));
     if (w->frequency * closeness_value(q->form, &list.bound) > q->least) {
         take_row(q, w);
         return TEM_OK;

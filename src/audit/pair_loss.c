@@ -116,9 +116,7 @@ tem_status pair_loss(const tem_mechanism *m, uint32_t a, const tem_law *law_a, u
                      const tem_law *law_b, tem_pair_loss *loss, tem_error *error) {
     tem_pair_loss made = {
         .loss = NAN, .output = TEM_NO_WORD, .probability_a = NAN, .probability_b = NAN};
-    const tem_status status = find_proved(m, a, b, &made, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(find_proved(m, a, b, &made, error));
     find_loss(law_a, law_b, &made);
     *loss = made;
     return TEM_OK;

@@ -64,11 +64,9 @@ static tem_status count_lines(counting *c, tem_error *error) {
 tem_status prior_load(const tem_model *model, const char *path, const tem_run *run,
                       tem_prior **prior, tem_error *error) {
     counting c = {0};
-    tem_status status = public_text_open(&c.text, model, path, run, "counting words", error);
-    if (status != TEM_OK)
-        return status;
+    TRY(public_text_open(&c.text, model, path, run, "counting words", error));
     c.prior = prior_make(model, model->words.count);
-    status = c.prior == NULL ? core_fail_memory(error) : count_lines(&c, error);
+    tem_status status = c.prior == NULL ? core_fail_memory(error) : count_lines(&c, error);
     if (status == TEM_OK)
         c.prior->info = (tem_prior_info){.is_counts = c.counts,
                                          .counted = prior_scale(c.prior),

@@ -254,11 +254,8 @@ static void scan_block(void *context, uint64_t item, unsigned thread) {
 
 static tem_status ordered_init(ordered *o, unsigned threads, tem_error *error) {
     const uint32_t blocks = (o->z->count + BLOCK - 1) / BLOCK;
-    tem_status status = codes_init(&o->codes, o->space, (size_t)blocks * BLOCK, error);
-    if (status == TEM_OK)
-        status = finds_init(&o->finds, blocks, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(codes_init(&o->codes, o->space, (size_t)blocks * BLOCK, error));
+    TRY(finds_init(&o->finds, blocks, error));
     o->order = core_alloc(o->z->count, sizeof *o->order);
     o->least = core_alloc(blocks, sizeof *o->least);
     o->most = core_alloc(blocks, sizeof *o->most);

@@ -493,9 +493,8 @@ static tem_status find_bayes(const summary_work *w, const tem_run *run, double *
 static tem_status make_laws(summary_work *w, const tem_run *run, tem_error *error) {
     const uint32_t grouped = w->source->group.count;
     w->ranks = core_alloc(grouped > 0 ? grouped : 1, sizeof *w->ranks);
-    const tem_status status =
-        w->ranks == NULL ? core_fail_memory(error) : check_lists(w->source->index, error);
-    return status == TEM_OK ? summarise_words(w, run, error) : status;
+    TRY(w->ranks == NULL ? core_fail_memory(error) : check_lists(w->source->index, error));
+    return summarise_words(w, run, error);
 }
 
 static void work_free(summary_work *w) {

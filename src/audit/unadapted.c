@@ -319,16 +319,12 @@ static tem_status make_lists(unadapted_scan *s, tem_error *error) {
 /* No distance before is larger than the one after, so both have the same reach. */
 static tem_status scan_init(unadapted_scan *s, uint32_t signals, unsigned threads,
                             tem_error *error) {
-    tem_status status = make_before(s, signals, error);
-    if (status == TEM_OK)
-        status = squares_init(&s->squares_before, &s->before, s->z->reach, error);
-    if (status == TEM_OK)
-        status = squares_init(&s->squares_after, s->after, s->z->reach, error);
-    if (status == TEM_OK)
-        status = squares_room_init(&s->room_before, &s->squares_before, threads, error);
-    if (status == TEM_OK)
-        status = squares_room_init(&s->room_after, &s->squares_after, threads, error);
-    return status == TEM_OK ? make_lists(s, error) : status;
+    TRY(make_before(s, signals, error));
+    TRY(squares_init(&s->squares_before, &s->before, s->z->reach, error));
+    TRY(squares_init(&s->squares_after, s->after, s->z->reach, error));
+    TRY(squares_room_init(&s->room_before, &s->squares_before, threads, error));
+    TRY(squares_room_init(&s->room_after, &s->squares_after, threads, error));
+    return make_lists(s, error);
 }
 
 static void scan_free(unadapted_scan *s) {
@@ -346,14 +342,13 @@ tem_status accountant_unadapted(const tem_accountant *a, const tem_mechanism *m,
                                 tem_unadapted *unadapted, tem_error *error) {
     const space *after = &a->model->space;
     const uint32_t signals = a->model->signals.count;
-    tem_status status = accountant_check(a, m, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(accountant_check(a, m, error));
     if (signals == 0 || signals >= after->dimension || !after->metric->is_euclidean)
         return core_fail(error, TEM_ERR_ARGUMENT, "the model is not adapted");
     partition z = {0};
     unadapted_scan scan = {.after = after, .z = &z};
-    status = partition_make(&a->profile, a->weights, mechanism_form(m)->exponent, run, &z, error);
+    tem_status status =
+        partition_make(&a->profile, a->weights, mechanism_form(m)->exponent, run, &z, error);
     if (status == TEM_OK)
         status = scan_init(&scan, signals, core_thread_count(run), error);
     if (status == TEM_OK)

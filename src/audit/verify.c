@@ -55,11 +55,9 @@ static tem_status check_gamma(const tem_certificate *c, uint32_t count, tem_erro
 
 tem_status verify_certificate(const tem_certificate *c, const tem_accountant *a, const tem_run *run,
                               tem_error *error) {
-    tem_status status = certificate_check_model(c, a->model, error);
-    if (status == TEM_OK)
-        status = accountant_check_provable(a, error);
-    if (status == TEM_OK)
-        status = check_gamma(c, a->model->words.count, error);
+    TRY(certificate_check_model(c, a->model, error));
+    TRY(accountant_check_provable(a, error));
+    tem_status status = check_gamma(c, a->model->words.count, error);
     if (status != TEM_OK)
         return status;
     loss_inputs known = accountant_inputs(a);

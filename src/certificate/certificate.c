@@ -367,9 +367,7 @@ tem_status certificates_read(const file_view *file, const char *path, tem_certif
     certificate_header header;
     file_view kept = *file;
     const file_view *view = &kept;
-    const tem_status status = check_header(&kept, path, &header, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_header(&kept, path, &header, error));
     tem_certificate *made = core_alloc_zero(header.count, sizeof *made);
     if (made == NULL)
         return core_fail_memory(error);
@@ -443,9 +441,7 @@ tem_status certificate_read_one(const file_view *file, const char *path, uint32_
     const file_view *view = &kept;
     tem_certificate read = {0};
     uint64_t at = 0;
-    const tem_status status = check_header(&kept, path, &header, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_header(&kept, path, &header, error));
     const char *fault = read_one(view, header.count, i, &at, &read);
     if (fault != NULL) {
         certificate_clear(&read);
@@ -460,10 +456,8 @@ tem_status certificate_read_one(const file_view *file, const char *path, uint32_
 tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *out, bool *there,
                                 tem_error *error) {
     file_view view;
-    tem_status status = file_map(path, &view, error);
-    if (status != TEM_OK)
-        return status;
-    status = certificate_read_one(&view, path, i, out, there, error);
+    TRY(file_map(path, &view, error));
+    tem_status status = certificate_read_one(&view, path, i, out, there, error);
     file_close(&view);
     return status;
 }
@@ -471,10 +465,8 @@ tem_status certificate_load_one(const char *path, uint32_t i, tem_certificate *o
 tem_status certificates_load(const char *path, tem_certificate **list, uint32_t *count,
                              tem_error *error) {
     file_view view;
-    tem_status status = file_map(path, &view, error);
-    if (status != TEM_OK)
-        return status;
-    status = certificates_read(&view, path, list, count, error);
+    TRY(file_map(path, &view, error));
+    tem_status status = certificates_read(&view, path, list, count, error);
     file_close(&view);
     return status;
 }
@@ -517,10 +509,8 @@ static tem_status put_all(file_writer *writer, const tem_certificate *list, uint
 static tem_status write_file(const char *path, tem_overwrite overwrite, const tem_certificate *list,
                              uint32_t count, tem_error *error) {
     file_writer writer;
-    tem_status status = file_writer_open(&writer, path, overwrite, error);
-    if (status != TEM_OK)
-        return status;
-    status = put_all(&writer, list, count, error);
+    TRY(file_writer_open(&writer, path, overwrite, error));
+    tem_status status = put_all(&writer, list, count, error);
     if (status != TEM_OK) {
         file_writer_abandon(&writer);
         return status;
@@ -556,20 +546,19 @@ static uint32_t insert(tem_certificate *list, uint32_t count, const tem_certific
 static tem_status replace(const tem_certificate *c, const char *path, tem_error *error) {
     tem_certificate *list = NULL;
     uint32_t count = 0, borrowed = 0;
-    tem_status status = certificates_load(path, &list, &count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(certificates_load(path, &list, &count, error));
     tem_certificate *longer = core_resize(list, (count + (size_t)1) * sizeof *list);
     if (longer == NULL) {
         certificates_free(list, count);
         return core_fail_memory(error);
     }
     count = insert(longer, count, c, &borrowed);
-    status = count <= CERTIFICATES_MAX
-                 ? write_file(path, TEM_OVERWRITE, longer, count, error)
-                 : core_fail_at(error, TEM_ERR_RANGE, path, 0, 0,
-                                "the file has %d certificates already, and takes no more",
-                                CERTIFICATES_MAX);
+    tem_status status =
+        count <= CERTIFICATES_MAX
+            ? write_file(path, TEM_OVERWRITE, longer, count, error)
+            : core_fail_at(error, TEM_ERR_RANGE, path, 0, 0,
+                           "the file has %d certificates already, and takes no more",
+                           CERTIFICATES_MAX);
     longer[borrowed].weights = NULL;
     certificates_free(longer, count);
     return status;

@@ -121,9 +121,7 @@ tem_status certificate_check_options(const tem_model *model, const tem_mechanism
                          "the weights are the certificate's: give none beside it");
     /* PRIVACY: the proof of a certificate holds for its own space, s and gamma and for its own
      * epsilon. The loss is not monotone in s, so the proof says nothing about values near them. */
-    const tem_status status = certificate_check_model(c, model, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(certificate_check_model(c, model, error));
     if (differs(o->epsilon, c->epsilon))
         return core_fail(error, TEM_ERR_CERTIFICATE,
                          "the certificate is for epsilon %.17g and no other", c->epsilon);
@@ -200,10 +198,8 @@ tem_status certificate_find(const char *path, const tem_model *model, const tem_
     uint32_t count = 0;
     bool other = false;
     tem_error why;
-    tem_status status = check_wanted(wanted, error);
-    if (status != TEM_OK)
-        return status;
-    status = certificates_load(path, &list, &count, &why);
+    TRY(check_wanted(wanted, error));
+    tem_status status = certificates_load(path, &list, &count, &why);
     if (status != TEM_OK && why.os_error != ENOENT) {
         if (error != NULL)
             *error = why;

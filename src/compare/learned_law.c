@@ -113,10 +113,7 @@ tem_status learned_law_make(const space *s, const profile *known, const uint32_t
                          .starts = core_alloc_zero(inputs, sizeof *out->starts)};
     if (out->totals == NULL || out->drawn == NULL || out->seen == NULL || out->starts == NULL)
         return core_fail_memory(error);
-    const tem_status status =
-        distance_law_learn(s, known, outputs, pairs, count, &out->distance, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(distance_law_learn(s, known, outputs, pairs, count, &out->distance, error));
     count_seen(out, pairs, count);
     find_totals(out);
     return smoothing > 0 ? TEM_OK : choose_smoothing(out, error);

@@ -125,14 +125,10 @@ static tem_status add_best(const row_pass *p, unsigned threads, tem_effects *out
 static tem_status effects_by_rows(const tem_accountant *a, const row_pass *p, unsigned threads,
                                   const tem_run *run, tem_effects *effects, tem_error *error) {
     tem_effects made, best;
-    tem_status status = core_parallel(run, "going through the law", p->mechanism->count, take_row,
-                                      (void *)(uintptr_t)p, error);
-    if (status == TEM_OK)
-        status = add_best(p, threads, &best, error);
-    if (status == TEM_OK)
-        status = word_effects_gather(a, p->prior, p->of, &made, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(core_parallel(run, "going through the law", p->mechanism->count, take_row,
+                      (void *)(uintptr_t)p, error));
+    TRY(add_best(p, threads, &best, error));
+    TRY(word_effects_gather(a, p->prior, p->of, &made, error));
     made.guess = best.guess;
     made.guess_vocabulary = best.guess_vocabulary;
     *effects = made;

@@ -81,9 +81,7 @@ static tem_status wait_for_lock(const tem_run *run, tem_error *error) {
         end.tv_nsec %= NANOSECONDS;
         if (pthread_mutex_timedlock(&running, &end) != ETIMEDOUT)
             return TEM_OK;
-        const tem_status status = core_progress(run, "waiting for another call", 0, 0, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(core_progress(run, "waiting for another call", 0, 0, error));
     }
 }
 
@@ -95,10 +93,8 @@ static tem_status take(const tem_run *run, tem_error *error) {
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a progress callback called a function that waits for the end of the call "
                          "that it reports on");
-    tem_status status = wait_for_lock(run, error);
-    if (status != TEM_OK)
-        return status;
-    status = load(error);
+    TRY(wait_for_lock(run, error));
+    tem_status status = load(error);
     if (status != TEM_OK) {
         pthread_mutex_unlock(&running);
         return status;
@@ -135,10 +131,8 @@ static tem_status find_eigenvectors(int size, double *a, double *values, tem_err
 
 tem_status lapack_eigenvectors(uint32_t size, double *a, double *values, const tem_run *run,
                                tem_error *error) {
-    tem_status status = take(run, error);
-    if (status != TEM_OK)
-        return status;
-    status = find_eigenvectors((int)size, a, values, error);
+    TRY(take(run, error));
+    tem_status status = find_eigenvectors((int)size, a, values, error);
     give_back();
     return status;
 }

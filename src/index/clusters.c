@@ -196,14 +196,10 @@ static tem_status run_work(cluster_work *w, tem_error *error) {
     for (uint32_t i = 0; i < count; i++)
         c->ids[i] = i;
     find_centres(&w->centres[w->threads], c->ids, count, pieces_for(w, count));
-    tem_status status = core_parallel(&quiet, "labelling", ((uint64_t)count + PIECE - 1) / PIECE,
-                                      label_piece, w, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(core_parallel(&quiet, "labelling", ((uint64_t)count + PIECE - 1) / PIECE, label_piece, w,
+                      error));
     sort_by_label(c->ids, w->labels, count, w->sorted, w->ends);
-    status = core_parallel(&quiet, "splitting", SPLIT_MAX, split_label, w, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(core_parallel(&quiet, "splitting", SPLIT_MAX, split_label, w, error));
     join_small(w);
     c->centres = core_alloc_zero((size_t)c->count * w->space->row_elements, sizeof *c->centres);
     if (c->centres == NULL)

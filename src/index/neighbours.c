@@ -64,11 +64,8 @@ tem_status neighbours_get(const neighbour_index *index, uint32_t id, tem_neighbo
 static tem_status compare_list(const neighbour_index *index, const neighbour_index *again,
                                uint32_t id, tem_error *error) {
     tem_neighbours stored = {0}, right = {0};
-    tem_status status = neighbours_get(index, id, &stored, error);
-    if (status == TEM_OK)
-        status = neighbours_get(again, id, &right, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(neighbours_get(index, id, &stored, error));
+    TRY(neighbours_get(again, id, &right, error));
     if (stored.count != right.count ||
         memcmp(neighbours_bounds(index, id), neighbours_bounds(again, id),
                NEIGHBOUR_RANGES * sizeof(tem_dist)) != 0 ||
@@ -112,9 +109,7 @@ static tem_status collect(const neighbour_index *index, const unsigned char *mer
                           uint32_t *count, tem_error *error) {
     for (uint32_t id = 0; id < index->count; id++) {
         tem_neighbours n = {0};
-        const tem_status status = neighbours_get(index, id, &n, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(neighbours_get(index, id, &n, error));
         const tem_dist nearest = beyond_own_point(&n);
         if (merged != NULL && merged[id])
             keys[(*count)++] = nearest_key(id, 0);

@@ -60,9 +60,7 @@ static tem_status make_codes(builder *b, tem_error *error) {
     b->error_most = core_alloc_zero(b->blocks.count, sizeof *b->error_most);
     if (b->error_most == NULL)
         return core_fail_memory(error);
-    const tem_status status = codes_init(&b->codes, b->space, blocks_slots(&b->blocks), error);
-    if (status != TEM_OK)
-        return status;
+    TRY(codes_init(&b->codes, b->space, blocks_slots(&b->blocks), error));
     return core_parallel(&quiet, "coding", b->blocks.count, put_codes, b, error);
 }
 
@@ -81,9 +79,8 @@ static void free_first_cutoffs(builder *b) {
 }
 
 static tem_status find_first_cutoffs(builder *b, const tem_run *run, tem_error *error) {
-    tem_status status = clusters_init(&b->clusters, b->space, CLUSTER_WORDS, b->threads, error);
-    if (status == TEM_OK)
-        status = central_words_init(&b->central, b->space, &b->clusters, error);
+    TRY(clusters_init(&b->clusters, b->space, CLUSTER_WORDS, b->threads, error));
+    tem_status status = central_words_init(&b->central, b->space, &b->clusters, error);
     if (status != TEM_OK)
         return status;
     b->cutoff_finders = core_alloc_zero(b->threads, sizeof *b->cutoff_finders);
@@ -170,12 +167,9 @@ static tem_status prepare(builder *b, uint32_t length, bool is_even, const tem_r
 static tem_status build(builder *b, uint32_t length, bool is_even, const tem_run *run,
                         tem_error *error) {
     const uint64_t items = (uint64_t)b->blocks.count * ITEMS_A_BLOCK;
-    tem_status status = prepare(b, length, is_even, run, error);
-    if (status == TEM_OK)
-        status = core_parallel(run, "comparing", items, compare_item, b, error);
-    if (status == TEM_OK)
-        status = core_parallel(run, "sorting", b->blocks.count, finish_block, b, error);
-    return status;
+    TRY(prepare(b, length, is_even, run, error));
+    TRY(core_parallel(run, "comparing", items, compare_item, b, error));
+    return core_parallel(run, "sorting", b->blocks.count, finish_block, b, error);
 }
 
 /* Asks for the number of threads only once: processors may be added while a build runs. */

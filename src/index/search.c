@@ -82,10 +82,7 @@ static tem_status find_one(nearest_search *n, size_t item, unsigned thread) {
     tem_neighbour *out = n->found + item * n->k;
     tem_neighbours list = {0};
     if (n->index != NULL) {
-        const tem_status status =
-            neighbours_get(n->index, n->words[item], &list, &n->errors[thread]);
-        if (status != TEM_OK)
-            return status;
+        TRY(neighbours_get(n->index, n->words[item], &list, &n->errors[thread]));
     }
     if (list.count >= n->k) {
         memcpy(out, list.list, n->k * sizeof *out);
@@ -93,9 +90,7 @@ static tem_status find_one(nearest_search *n, size_t item, unsigned thread) {
     }
     scan *f = &n->scans[thread];
     if (f->keys == NULL) {
-        const tem_status status = scan_make(f, n->k, UINT32_MAX, &n->errors[thread]);
-        if (status != TEM_OK)
-            return status;
+        TRY(scan_make(f, n->k, UINT32_MAX, &n->errors[thread]));
     }
     look_at_all(n->space, n->words[item], f);
     memcpy(out, f->keys, n->k * sizeof *out);
@@ -165,9 +160,7 @@ tem_status search_within(const space *s, const neighbour_index *index, uint32_t 
                          tem_dist distance, tem_neighbour *found, uint32_t max, uint32_t *total,
                          tem_error *error) {
     tem_neighbours list = {0};
-    tem_status status = index == NULL ? TEM_OK : neighbours_get(index, word, &list, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(index == NULL ? TEM_OK : neighbours_get(index, word, &list, error));
     if (index != NULL && list_is_enough(index, &list, distance)) {
         *total = count_within(&list, distance);
         if (max > 0)
@@ -175,7 +168,7 @@ tem_status search_within(const space *s, const neighbour_index *index, uint32_t 
         return TEM_OK;
     }
     scan f;
-    status = scan_make(&f, max < s->count ? max : s->count, distance, error);
+    tem_status status = scan_make(&f, max < s->count ? max : s->count, distance, error);
     if (status == TEM_OK) {
         look_at_all(s, word, &f);
         if (f.count > 0)
@@ -235,9 +228,7 @@ static tem_status at_by_distances(const space *s, const uint32_t *outputs, uint3
 tem_status search_at(const space *s, const neighbour_index *index, const uint32_t *outputs,
                      uint32_t word, uint32_t place, uint32_t *y, tem_error *error) {
     tem_neighbours list;
-    const tem_status status = list_of(index, word, &list, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(list_of(index, word, &list, error));
     const bool is_first = is_output(outputs, word);
     if (is_first && place == 0) {
         *y = word;

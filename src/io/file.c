@@ -198,9 +198,7 @@ static tem_status examine(int fd, const char *path, struct stat *info, tem_error
 static tem_status view_descriptor(int fd, const char *path, const tem_run *run, file_view *view,
                                   tem_error *error) {
     struct stat info;
-    tem_status status = examine(fd, path, &info, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(examine(fd, path, &info, error));
     if (S_ISREG(info.st_mode) && info.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
         return map_or_read(fd, (size_t)info.st_size, path, run, view, error);
     return read_all(fd, path, run, view, error);
@@ -220,9 +218,7 @@ tem_status file_open(const char *path, const tem_run *run, file_view *view, tem_
 /* A file of 0 bytes cannot be mapped; it becomes an empty view. */
 static tem_status map_descriptor(int fd, const char *path, file_view *view, tem_error *error) {
     struct stat info;
-    tem_status status = examine(fd, path, &info, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(examine(fd, path, &info, error));
     if (!S_ISREG(info.st_mode))
         return core_fail_at(error, TEM_ERR_FILE, path, 0, 0, "expected a regular file");
     *view = (file_view){.size = (size_t)info.st_size};
@@ -295,9 +291,7 @@ static unsigned at_most(size_t count, unsigned most) {
 
 /* Calls inflate once, with at most TELL_BYTES of input and all the free room for output. */
 static tem_status inflate_some(unpacking *u, int *result, tem_error *error) {
-    tem_status status = grow(&u->out, &u->capacity, u->size, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(grow(&u->out, &u->capacity, u->size, error));
     unsigned room = at_most(u->capacity - u->size, 1u << 30);
     u->stream.avail_in = at_most(u->packed_size - packed_done(u), TELL_BYTES);
     u->stream.avail_out = room;
@@ -463,9 +457,7 @@ static tem_status open_writer(file_writer *writer, const char *path, tem_overwri
                               tem_readers readers, tem_error *error) {
     static const char pattern[] = ".tmp-XXXXXX";
     *writer = (file_writer){.path = path, .descriptor = -1, .overwrite = overwrite};
-    tem_status status = check_target(path, overwrite, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_target(path, overwrite, error));
     size_t length = strlen(path);
     char *name = core_alloc(length + sizeof pattern, 1);
     if (name == NULL)
@@ -502,10 +494,8 @@ tem_status file_writer_open_private(file_writer *writer, const char *path, tem_o
 tem_status file_write(const char *path, const void *bytes, size_t count, tem_overwrite overwrite,
                       tem_readers readers, tem_error *error) {
     file_writer writer;
-    tem_status status = open_writer(&writer, path, overwrite, readers, error);
-    if (status != TEM_OK)
-        return status;
-    status = file_writer_put(&writer, bytes, count, error);
+    TRY(open_writer(&writer, path, overwrite, readers, error));
+    tem_status status = file_writer_put(&writer, bytes, count, error);
     if (status == TEM_OK)
         return file_writer_commit(&writer, error);
     file_writer_abandon(&writer);

@@ -30,9 +30,7 @@ tem_status lock_wait(int descriptor, const char *path, bool shared, const char *
             return TEM_OK;
         if (errno != EWOULDBLOCK && errno != EINTR)
             return core_fail_os(error, path, "lock", errno);
-        const tem_status status = core_progress(run, stage, 0, 0, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(core_progress(run, stage, 0, 0, error));
         nanosleep(&pause, NULL);
     }
 }

@@ -52,9 +52,7 @@ static tem_status read_into(stream_input *in, core_buffer *into, size_t bytes, b
                             tem_error *error) {
     if (!core_buffer_reserve(into, bytes))
         return core_fail_memory(error);
-    const tem_status status = file_await(in->descriptor, in->run, "reading", 0, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(file_await(in->descriptor, in->run, "reading", 0, error));
     errno = EIO;
     const ssize_t got = core_fault() ? -1 : read(in->descriptor, into->data + into->size, bytes);
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
@@ -253,8 +251,8 @@ static tem_status put_plain(stream_output *out, const void *bytes, size_t count,
 static tem_status put_packed(stream_output *out, const void *bytes, size_t count, bool is_end,
                              tem_error *error) {
     out->packed.size = 0;
-    const tem_status status = packer_put(&out->packer, bytes, count, is_end, &out->packed, error);
-    return status == TEM_OK ? put_plain(out, out->packed.data, out->packed.size, error) : status;
+    TRY(packer_put(&out->packer, bytes, count, is_end, &out->packed, error));
+    return put_plain(out, out->packed.data, out->packed.size, error);
 }
 
 tem_status stream_output_put(stream_output *out, const void *bytes, size_t count,

@@ -116,11 +116,8 @@ static tem_status read_batch(record_input *i, tem_error *error) {
         const size_t before = in->data.size;
         /* Ask the callback before the read waits: a signal that came earlier would not end that
          * wait. */
-        tem_status status = ask(i, error);
-        if (status == TEM_OK)
-            status = stream_input_fill(in, wanted, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(ask(i, error));
+        TRY(stream_input_fill(in, wanted, error));
         i->untold += in->data.size - before;
         i->whole = in->data.size == 0
                        ? 0

@@ -282,9 +282,7 @@ tem_status spending_count(spending *s, const spending_document *d, uint64_t reco
         const size_t index = accounts_find(&s->ledger.people, d->person);
         if (index == SIZE_MAX)
             return core_fail_memory(error);
-        const tem_status status = make_due(s, index, words_of(s, d), record, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(make_due(s, index, words_of(s, d), record, error));
     }
     counts_add(&s->counts, &d->counts);
     return TEM_OK;
@@ -483,9 +481,7 @@ tem_status spending_take(spending *s, const spending_document *d, uint64_t recor
         for (cost_kind kind = 0; kind < COST_KINDS; kind++)
             if (!can_pay(s, kind, a, a->words + words))
                 return refuse_document(s, kind, a, d, error);
-        const tem_status status = make_due(s, index, words, record, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(make_due(s, index, words, record, error));
     }
     if (!s->prepaid)
         counts_add(&s->counts, &d->counts);

@@ -59,9 +59,7 @@ tem_status workers_init(workers *all, const tem_mechanism *mechanism, const tem_
         return core_fail_memory(error);
     for (; all->count < threads; all->count++) {
         worker *w = &all->items[all->count];
-        const tem_status status = replacer_init(&w->replacer, mechanism, &job->text, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(replacer_init(&w->replacer, mechanism, &job->text, error));
         w->all = all;
         w->thread = all->count;
         w->run = (tem_run){.progress = ask_worker, .progress_context = w};

@@ -155,10 +155,9 @@ static tem_status check_kind(const levels *l, enum levels_kind kind, uint32_t ro
 }
 
 tem_status levels_check(const levels *l, const tem_run *run, tem_error *error) {
-    tem_status status = check_kind(l, LEVELS_TWO, l->two.count, run, error);
-    if (status == TEM_OK)
-        status = check_kind(l, LEVELS_PAIRS, l->three.count > 0 ? l->symbols : 0, run, error);
-    return status == TEM_OK ? check_kind(l, LEVELS_THREE, l->three.count, run, error) : status;
+    TRY(check_kind(l, LEVELS_TWO, l->two.count, run, error));
+    TRY(check_kind(l, LEVELS_PAIRS, l->three.count > 0 ? l->symbols : 0, run, error));
+    return check_kind(l, LEVELS_THREE, l->three.count, run, error);
 }
 
 /* ------------------------------------------------------------- positions -- */

@@ -125,9 +125,7 @@ static tem_status find_best(deconvolution *s, const tem_run *run, tem_deconvolut
     double before = -INFINITY;
     how->likelihood = -INFINITY;
     for (uint32_t k = 0, falls = 0;; k++) {
-        tem_status status = predict(s, run, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(predict(s, run, error));
         const double now = group_counts_likelihood(&s->held_out, s->channel, s->predicted);
         if (now > how->likelihood) {
             how->steps = k;
@@ -138,9 +136,7 @@ static tem_status find_best(deconvolution *s, const tem_run *run, tem_deconvolut
         before = now;
         if (falls == FALLS_MAX || k == steps)
             break;
-        status = step(s, run, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(step(s, run, error));
     }
     memcpy(s->q, s->best, input_numbers(s) * sizeof *s->q);
     return TEM_OK;

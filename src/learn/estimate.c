@@ -107,9 +107,8 @@ static tem_status estimation_init(estimation *s, const tem_estimate_options *opt
                                   const tem_run *run, tem_error *error) {
     const uint32_t inputs = s->channel->count + 1;
     const double ratio = options->ratio == 0 ? RATIO_DEFAULT : options->ratio;
-    tem_status status = group_counts_init(&s->counts, s->channel, counts, groups, error);
-    if (status == TEM_OK)
-        status = check_whole(counts, (size_t)s->channel->count * groups, error);
+    TRY(group_counts_init(&s->counts, s->channel, counts, groups, error));
+    tem_status status = check_whole(counts, (size_t)s->channel->count * groups, error);
     if (status != TEM_OK)
         return status;
     s->expected = core_alloc(inputs, sizeof *s->expected);

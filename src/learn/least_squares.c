@@ -74,11 +74,8 @@ tem_status least_squares_init(least_squares *l, const tem_channel *channel, cons
         l->direction == NULL || l->gradient == NULL || l->slopes == NULL)
         return core_fail_memory(error);
     memcpy(l->rest, g, inputs * row);
-    tem_status status = channel_forward(channel, expected, 1, run, l->predicted, error);
-    if (status == TEM_OK)
-        status = make_gradient(l, run, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(channel_forward(channel, expected, 1, run, l->predicted, error));
+    TRY(make_gradient(l, run, error));
     memcpy(l->direction, l->gradient, channel->count * row);
     for (uint32_t i = 0; i < columns; i++)
         l->slopes[i] = square_of(l->predicted, l->gradient, channel->count, columns, i);
@@ -120,12 +117,9 @@ static void turn(least_squares *l) {
 }
 
 tem_status least_squares_step(least_squares *l, const tem_run *run, tem_error *error) {
-    tem_status status =
-        channel_backward(l->channel, l->direction, l->columns, run, l->image, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(channel_backward(l->channel, l->direction, l->columns, run, l->image, error));
     move(l);
-    status = make_gradient(l, run, error);
+    tem_status status = make_gradient(l, run, error);
     if (status == TEM_OK)
         turn(l);
     return status;

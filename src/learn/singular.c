@@ -166,10 +166,8 @@ static tem_status find_products(iteration *it, double *rows, uint32_t count, tem
     dense_job job = dense_job_of(it, rows, count);
     const size_t size = (size_t)it->columns * it->columns;
     memset(it->sums, 0, PARTS * size * sizeof *it->sums);
-    tem_status status = lapack_products_begin(it->run, error);
-    if (status != TEM_OK)
-        return status;
-    status = core_parallel(it->run, stage, PARTS, add_products_of_part, &job, error);
+    TRY(lapack_products_begin(it->run, error));
+    tem_status status = core_parallel(it->run, stage, PARTS, add_products_of_part, &job, error);
     lapack_products_end();
     for (size_t part = 1; part < PARTS; part++)
         for (size_t i = 0; i < size; i++)
@@ -181,11 +179,8 @@ static tem_status find_products(iteration *it, double *rows, uint32_t count, tem
  * orthogonal, and it->squares are the squares of their lengths then, the largest first. */
 static tem_status find_turn(iteration *it, double *rows, uint32_t count, tem_error *error) {
     const uint32_t n = it->columns;
-    tem_status status = find_products(it, rows, count, error);
-    if (status == TEM_OK)
-        status = lapack_eigenvectors(n, it->sums, it->squares, it->run, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(find_products(it, rows, count, error));
+    TRY(lapack_eigenvectors(n, it->sums, it->squares, it->run, error));
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < n; k++)
             it->turn[(size_t)k * n + i] = it->sums[(size_t)(n - 1 - i) * n + k];
@@ -199,10 +194,8 @@ static tem_status find_turn(iteration *it, double *rows, uint32_t count, tem_err
 
 static tem_status turn_columns(iteration *it, double *rows, uint32_t count, tem_error *error) {
     dense_job job = dense_job_of(it, rows, count);
-    tem_status status = lapack_products_begin(it->run, error);
-    if (status != TEM_OK)
-        return status;
-    status = core_parallel(it->run, stage, items_of(count), turn_item, &job, error);
+    TRY(lapack_products_begin(it->run, error));
+    tem_status status = core_parallel(it->run, stage, items_of(count), turn_item, &job, error);
     lapack_products_end();
     return status;
 }
@@ -229,13 +222,9 @@ static tem_status multiply(const iteration *it, core_task *task, const double *i
 /* Turns the columns of it->right so that those of X it->right are orthogonal: the Rayleigh-Ritz
  * step. it->left receives these, with length 1. */
 static tem_status find_left(iteration *it, tem_error *error) {
-    tem_status status = multiply(it, multiply_panel, it->right, it->left, error);
-    if (status == TEM_OK)
-        status = find_turn(it, it->left, it->x->rows, error);
-    if (status == TEM_OK)
-        status = turn_columns(it, it->right, it->x->columns, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(multiply(it, multiply_panel, it->right, it->left, error));
+    TRY(find_turn(it, it->left, it->x->rows, error));
+    TRY(turn_columns(it, it->right, it->x->columns, error));
     make_lengths_one(it);
     return turn_columns(it, it->left, it->x->rows, error);
 }
@@ -258,9 +247,7 @@ static double distance_to_go(const iteration *it) {
 }
 
 static tem_status make_orthonormal(iteration *it, double *rows, uint32_t count, tem_error *error) {
-    const tem_status status = find_turn(it, rows, count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(find_turn(it, rows, count, error));
     make_lengths_one(it);
     return turn_columns(it, rows, count, error);
 }
@@ -296,8 +283,8 @@ static tem_status find_start(iteration *it, tem_error *error) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         it->left[i] = ldexp((double)(state >> 11), -52) - 1;
     }
-    const tem_status status = multiply(it, multiply_panel_transposed, it->left, it->right, error);
-    return status == TEM_OK ? make_orthonormal(it, it->right, it->x->columns, error) : status;
+    TRY(multiply(it, multiply_panel_transposed, it->left, it->right, error));
+    return make_orthonormal(it, it->right, it->x->columns, error);
 }
 
 static tem_status iterate(iteration *it, tem_error *error) {

@@ -177,11 +177,8 @@ static tem_status check_size(const reading *r, uint32_t columns, tem_error *erro
 tem_status text_vectors(const tem_model *model, const char *path, uint32_t columns,
                         const tem_run *run, double *out, tem_error *error) {
     reading r = {.scores.columns = model->words.count};
-    tem_status status =
-        public_text_open(&r.text, model, path, run, "reading the public text", error);
-    if (status != TEM_OK)
-        return status;
-    status = begin_reading(&r, error);
+    TRY(public_text_open(&r.text, model, path, run, "reading the public text", error));
+    tem_status status = begin_reading(&r, error);
     if (status == TEM_OK)
         status = read_documents(&r, error);
     if (status == TEM_OK)

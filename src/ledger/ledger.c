@@ -102,9 +102,7 @@ static tem_status open_or_start(ledger *l, const unsigned char salt[LEDGER_SALT_
     if (l->descriptor < 0 && errno == ENOENT) {
         if (l->read_only)
             return TEM_OK;
-        const tem_status status = start(l, salt, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(start(l, salt, error));
         l->descriptor = open_existing(l);
     }
     return l->descriptor < 0 ? core_fail_os(error, l->path, "open the ledger", errno) : TEM_OK;
@@ -241,9 +239,7 @@ static tem_status take_lines(ledger *l, const char *data, size_t size, tem_error
             return core_fail_at(error, TEM_ERR_DAMAGED, l->path, l->lines + 1, 0,
                                 "damaged ledger: expected the end of the line: %s", advice);
         const size_t length = (size_t)(end - data) - at;
-        tem_status status = take_line(l, data + at, length, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(take_line(l, data + at, length, error));
         at += length + 1;
     }
     return TEM_OK;

@@ -278,9 +278,7 @@ static tem_status draw_summed(const one_draw *d, tem_rng *rng, uint32_t *out, te
 static tem_status set_envelope(one_draw *d, tem_error *error) {
     if (d->word == TEM_NO_WORD)
         return TEM_OK;
-    const tem_status status = d->c->form->ops->list(d->c->form, d->word, &d->list, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(d->c->form->ops->list(d->c->form, d->word, &d->list, error));
     add_list(d);
     d->all = d->near;
     u256_add_product(&d->all, &d->list.bound.whole, d->at->total);
@@ -324,9 +322,7 @@ static tem_status find_position(const word_context *c, void *document, const rel
 tem_status context_draw(const word_context *c, void *document, const released_past *past,
                         uint32_t word, tem_rng *rng, uint32_t *out, tem_error *error) {
     position_weights at;
-    const tem_status status = find_position(c, document, past, &at, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(find_position(c, document, past, &at, error));
     one_draw d = {.c = c, .at = &at, .word = word};
     return draw_at(&d, rng, out, error);
 }

@@ -67,9 +67,7 @@ static tem_status add_reachable(chain *c, uint32_t word, tem_error *error) {
     while (top > 0) {
         const uint32_t last = c->stack[top - 1];
         tem_neighbours near;
-        const tem_status status = neighbours_get(c->index, last, &near, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(neighbours_get(c->index, last, &near, error));
         uint32_t *seen = &c->seen[last];
         while (*seen < near.count && c->has[near.list[*seen].id])
             ++*seen;

@@ -43,9 +43,7 @@ static tem_status find_least(gumbel *g, tem_error *error) {
     tem_dist least = UINT32_MAX;
     for (uint32_t id = 0; id < g->space->count; id++) {
         tem_neighbours near;
-        const tem_status status = neighbours_get(g->index, id, &near, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(neighbours_get(g->index, id, &near, error));
         const tem_dist next = near.count > 1 ? near.list[1].distance : near.bound;
         least = next < least ? next : least;
     }

@@ -115,9 +115,7 @@ static tem_status check_options(const tem_mechanism_options *o, const mechanism_
     const char *fault = mechanism_fault(ops);
     if (fault != NULL)
         return core_fail(error, TEM_ERR_UNSUPPORTED, "the mechanism is not used: %s", fault);
-    const tem_status status = check_guarantee(o, p, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_guarantee(o, p, error));
     if (!isfinite(o->epsilon) || o->epsilon <= 0)
         return core_fail(error, TEM_ERR_RANGE, "epsilon must be a positive number");
     const bool has_beta = is_given(o->beta);
@@ -219,9 +217,7 @@ static tem_status output_weights(tem_mechanism *m, const uint32_t *given, const 
 static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, tem_error *error) {
     exponent certified = {0, 0};
     double numbers[MECHANISM_PARAMETERS_MAX];
-    tem_status status = take_numbers(o, &m->ops->properties, numbers, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(take_numbers(o, &m->ops->properties, numbers, error));
     describe_numbers(m, numbers, o);
     char order_hash[17];
     model_order_digits(m->model, order_hash);
@@ -239,9 +235,7 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
     const uint32_t *given = o->weights;
     m->has_own_weights = given != NULL;
     if (o->certificate != NULL) {
-        status = certificate_check_options(m->model, o, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(certificate_check_options(m->model, o, error));
         certified = (exponent){.s = o->certificate->s, .gamma = o->certificate->gamma};
         m->beta = o->certificate->beta;
         certificate_get_info(o->certificate, &m->certificate);
@@ -249,7 +243,7 @@ static tem_status init_state(tem_mechanism *m, const tem_mechanism_options *o, t
         given = o->certificate->weights;
     }
     uint32_t *outputs = NULL;
-    status = output_weights(m, given, o->never, &outputs, error);
+    tem_status status = output_weights(m, given, o->never, &outputs, error);
     setup.weights = outputs;
     if (status == TEM_OK)
         status = m->ops->init(m->state, &setup, &m->beta, error);
@@ -266,10 +260,8 @@ static bool is_never(const tem_mechanism *m, uint32_t word) {
 static tem_status take_remap(tem_mechanism *m, const uint32_t *remap, tem_error *error) {
     if (remap == NULL)
         return TEM_OK;
-    const tem_status status = mechanism_check_independent(
-        m, "no word can take the place of a drawn one: leave out the remap", error);
-    if (status != TEM_OK)
-        return status;
+    TRY(mechanism_check_independent(
+        m, "no word can take the place of a drawn one: leave out the remap", error));
     for (uint32_t y = 0; y < m->count; y++)
         if (remap[y] >= m->count || model_is_excluded(m->model, remap[y]) || is_never(m, remap[y]))
             return core_fail(error, TEM_ERR_ARGUMENT, "the map leads to a word that is no output");
@@ -294,10 +286,8 @@ static tem_status take_language(tem_mechanism *m, const tem_language *language, 
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "the language model is for other words than those of the model, or for "
                          "other excluded words");
-    const tem_status status =
-        language->ops->check == NULL ? TEM_OK : language->ops->check(language->state, error);
-    return status == TEM_OK ? context_init(&m->context, m->ops->form(m->state), language, error)
-                            : status;
+    TRY(language->ops->check == NULL ? TEM_OK : language->ops->check(language->state, error));
+    return context_init(&m->context, m->ops->form(m->state), language, error);
 }
 
 /* What a mechanism is with a language model: its law is no longer one of the word alone. */
@@ -351,12 +341,8 @@ tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
                           tem_error *error) {
     /* PRIVACY: tem draws only from a trusted model. The proof needs the lists and bounds that
      * tem_model_verify computes. */
-    tem_status status = trusted_or_refused(model, error);
-    if (status != TEM_OK)
-        return status;
-    status = check_options(options, ops, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(trusted_or_refused(model, error));
+    TRY(check_options(options, ops, error));
     const tem_metric needed = ops->properties.needs_metric;
     if (needed != 0 && model->space.metric->id != needed)
         return core_fail(error, TEM_ERR_UNSUPPORTED,
@@ -371,7 +357,7 @@ tem_status mechanism_make(const tem_model *model, const mechanism_ops *ops,
     m->epsilon = options->epsilon;
     m->count = model->words.count;
     m->state = core_alloc_zero(1, ops->state_bytes);
-    status = m->state == NULL ? core_fail_memory(error) : init_state(m, options, error);
+    tem_status status = m->state == NULL ? core_fail_memory(error) : init_state(m, options, error);
     if (status == TEM_OK)
         status = take_remap(m, options->remap, error);
     if (status == TEM_OK)
@@ -411,10 +397,8 @@ bool mechanism_is_exponential(const tem_mechanism *m) {
 /* lack: what the law has not. */
 static tem_status fail_law(const tem_mechanism *m, const char *lack, const char *remedy,
                            tem_error *error) {
-    const tem_status status = mechanism_check_independent(
-        m, "tem cannot audit or invert a law of the word alone: choose another mechanism", error);
-    if (status != TEM_OK)
-        return status;
+    TRY(mechanism_check_independent(
+        m, "tem cannot audit or invert a law of the word alone: choose another mechanism", error));
     return core_fail(error, TEM_ERR_UNSUPPORTED, "the law of the mechanism %s%s %s; %s",
                      m->ops->properties.name, m->remap != NULL ? " with its map" : "", lack,
                      remedy);
@@ -593,16 +577,12 @@ tem_status mechanism_draw_next(const tem_mechanism *m, void *document, const rel
 
 tem_status mechanism_draw(const tem_mechanism *m, tem_rng *rng, const uint32_t *words,
                           uint32_t *out, size_t count, tem_error *error) {
-    const tem_status independent = mechanism_check_independent(
-        m, "tem cannot draw for words alone: give it whole texts, or documents of words", error);
-    if (independent != TEM_OK)
-        return independent;
+    TRY(mechanism_check_independent(
+        m, "tem cannot draw for words alone: give it whole texts, or documents of words", error));
     for (size_t i = 0; i < count; i++)
         if (!mechanism_has_word(m, words[i]))
             return core_fail(error, TEM_ERR_ARGUMENT, "the id must be below the number of words");
-    const tem_status status = m->ops->draw(m->state, words, count, rng, out, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(m->ops->draw(m->state, words, count, rng, out, error));
     if (!are_outputs(m, out, count))
         return refuse_drawn(m, error);
     for (size_t i = 0; i < count && m->remap != NULL; i++)

@@ -263,9 +263,7 @@ tem_status sampler_draw(const sampler *m, const uint32_t *words, size_t count, t
         begin_draw(m, words, count, begun++, &pending[active++]);
     for (unsigned i = 0; active > 0; i = i + 1 < active ? i + 1 : 0) {
         bool over = false;
-        tem_status status = advance(m, &pending[i], rng, out, &over, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(advance(m, &pending[i], rng, out, &over, error));
         if (over && begun < count)
             begin_draw(m, words, count, begun++, &pending[i]);
         else if (over)

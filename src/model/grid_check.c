@@ -107,9 +107,7 @@ static tem_status complain(const tem_model *m, tem_dist median, const char *more
     outliers found;
     char advice[160], compared[80];
     const double deviation = number_round_up((double)m->deviation / TEM_DIST_ONE, 3);
-    const tem_status status = find_outliers(&m->space, &found, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(find_outliers(&m->space, &found, error));
     advise(m, &found, advice, sizeof advice);
     if (median == 0)
         snprintf(compared, sizeof compared, "and makes half of all words or more equal to others");
@@ -144,6 +142,6 @@ tem_status model_nearest_median(const tem_model *model, tem_dist *median, tem_er
 
 tem_status model_check_grid(const tem_model *model, uint32_t percent, tem_error *error) {
     nearest_distance nearest = {0, 0};
-    const tem_status status = find_nearest(model, &nearest, error);
-    return status == TEM_OK ? grid_check(model, &nearest, percent, "", error) : status;
+    TRY(find_nearest(model, &nearest, error));
+    return grid_check(model, &nearest, percent, "", error);
 }

@@ -317,8 +317,8 @@ tem_status model_from_view(file_view view, const char *path, tem_model **out, te
 
 tem_status model_open(const char *path, tem_model **out, tem_error *error) {
     file_view view;
-    tem_status status = file_map(path, &view, error);
-    return status == TEM_OK ? model_from_view(view, path, out, error) : status;
+    TRY(file_map(path, &view, error));
+    return model_from_view(view, path, out, error);
 }
 
 void model_free(tem_model *m) {

@@ -43,8 +43,8 @@ static tem_status put_section(saving *s, const tem_model *m, model_section *sect
     const size_t padding = core_round_up(section->bytes, MODEL_ALIGNMENT) - section->bytes;
     if (!core_hash256_unless(data, section->bytes, is_stopped, s, section->hash))
         return TEM_ERR_CANCELLED; /* is_stopped has filled the error */
-    const tem_status status = put_bytes(s, data, section->bytes);
-    return status == TEM_OK ? put_bytes(s, zero, padding) : status;
+    TRY(put_bytes(s, data, section->bytes));
+    return put_bytes(s, zero, padding);
 }
 
 /* Writes header, table and seal. They need the hashes of all sections, so they come last. */
@@ -63,14 +63,12 @@ static tem_status put_front(file_writer *writer, const model_header *header,
 static tem_status put_model(saving *s, const tem_model *m) {
     model_header header;
     model_section table[SECTIONS_MAX];
-    tem_status status = model_front(m, &header, table, s->error);
-    if (status != TEM_OK)
-        return status;
+    TRY(model_front(m, &header, table, s->error));
     s->total = header.file_bytes;
 
     /* Zeros hold the place of the front, which is known last. */
     static const char zero[sizeof header + SECTIONS_MAX * sizeof *table + sizeof(model_seal)];
-    status = put_bytes(s, zero, header.header_bytes);
+    tem_status status = put_bytes(s, zero, header.header_bytes);
     for (uint32_t i = 0; i < header.sections && status == TEM_OK; i++)
         status = put_section(s, m, &table[i]);
     return status == TEM_OK ? put_front(&s->writer, &header, table, s->error) : status;
@@ -79,10 +77,8 @@ static tem_status put_model(saving *s, const tem_model *m) {
 tem_status model_save(const tem_model *model, const char *path, tem_overwrite overwrite,
                       const tem_run *run, tem_error *error) {
     saving s = {.run = run, .error = error};
-    tem_status status = file_writer_open(&s.writer, path, overwrite, error);
-    if (status != TEM_OK)
-        return status;
-    status = put_model(&s, model);
+    TRY(file_writer_open(&s.writer, path, overwrite, error));
+    tem_status status = put_model(&s, model);
     if (status != TEM_OK) {
         file_writer_abandon(&s.writer);
         return status;

@@ -233,20 +233,16 @@ static tem_status choose_components(preparation *p, const tem_build_options *o, 
 
 static tem_status find_components(preparation *p, const tem_build_options *o, tem_error *error) {
     const component_source source = {p->given, p->given_lengths, p->kept, p->parts};
-    tem_status status = components_find(&source, p->run, &p->found, error);
-    return status == TEM_OK ? choose_components(p, o, error) : status;
+    TRY(components_find(&source, p->run, &p->found, error));
+    return choose_components(p, o, error);
 }
 
 static tem_status find_projections(preparation *p, tem_error *error) {
     double median = 0;
-    tem_status status =
-        core_parallel(p->run, "projecting", p->parts, measure_projections, p, error);
-    if (status == TEM_OK)
-        status = find_median(p, &median, error);
-    if (status == TEM_OK)
-        status = leave_out(p, p->lengths, degenerate_part * median,
-                           "has next to nothing in the components kept", error);
-    return status;
+    TRY(core_parallel(p->run, "projecting", p->parts, measure_projections, p, error));
+    TRY(find_median(p, &median, error));
+    return leave_out(p, p->lengths, degenerate_part * median,
+                     "has next to nothing in the components kept", error);
 }
 
 /* The mean squared distance of two different vectors out of n, from the sum of the squared lengths
@@ -281,12 +277,9 @@ static tem_status fill_values(preparation *p, tem_error *error) {
     if (p->places == NULL || p->values == NULL || p->sums == NULL)
         return core_fail_memory(error);
     place_words(p);
-    tem_status status = core_parallel(p->run, "preparing", p->parts, fill_part, p, error);
-    if (status == TEM_OK)
-        status = find_scale(p, error);
-    if (status == TEM_OK)
-        status = core_parallel(p->run, "scaling", p->parts, scale_values, p, error);
-    return status;
+    TRY(core_parallel(p->run, "preparing", p->parts, fill_part, p, error));
+    TRY(find_scale(p, error));
+    return core_parallel(p->run, "scaling", p->parts, scale_values, p, error);
 }
 
 /* ---- the result ---- */

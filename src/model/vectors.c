@@ -230,9 +230,7 @@ static tem_status make_words(const char *path, const vectors_raw *raw, vocab *wo
 static tem_status assemble(const char *path, vectors_raw *raw, tem_vectors **out,
                            tem_error *error) {
     vocab words;
-    tem_status status = make_words(path, raw, &words, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(make_words(path, raw, &words, error));
     tem_vectors *vectors = core_alloc(1, sizeof *vectors);
     if (vectors == NULL) {
         vocab_free(&words);
@@ -272,9 +270,7 @@ static tem_status check_earlier_words(const char *path, const vectors_raw *raw, 
     vocab words;
     if (raw->count == 0)
         return TEM_ERR_FORMAT;
-    tem_status status = make_words(path, raw, &words, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(make_words(path, raw, &words, error));
     vocab_free(&words);
     return TEM_ERR_FORMAT;
 }
@@ -307,9 +303,7 @@ tem_status vectors_from_bytes(const vectors_source *source, tem_vectors **out, t
     if (source->size == 0)
         return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 0,
                             "expected vectors, found an empty file");
-    tem_status status = refuse_others(source, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(refuse_others(source, error));
     reader *read = recognise(&copy);
     return finish(read(&copy, &raw, error), source->path, &raw, out, error);
 }
@@ -319,17 +313,13 @@ tem_status vectors_load(const char *path, uint64_t limit, const tem_run *run, te
     if (path == NULL || out == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT, "expected a path and a place for the vectors");
     file_view view;
-    tem_status status = file_open(path, run, &view, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(file_open(path, run, &view, error));
     if (file_is_gzip(&view)) {
-        status = file_unpack(path, run, &view, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(file_unpack(path, run, &view, error));
     }
     vectors_source source = {
         .path = path, .data = view.data, .size = view.size, .limit = limit, .run = run};
-    status = vectors_from_bytes(&source, out, error);
+    tem_status status = vectors_from_bytes(&source, out, error);
     file_close(&view);
     return status;
 }

@@ -131,15 +131,13 @@ tem_status vectors_read_binary(const vectors_source *source, vectors_raw *raw, t
     const vectors_header *header = &source->header;
     binary_job job = {.source = source, .raw = raw};
     raw->format = "word2vec binary";
-    tem_status status = vectors_check_shape(source, header->count, header->dimension, 0, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(vectors_check_shape(source, header->count, header->dimension, 0, error));
     uint64_t rows = header->count;
     if (source->limit != 0 && source->limit < rows)
         rows = source->limit;
     raw->dimension = (uint32_t)header->dimension;
     job.row_bytes = (size_t)4 * raw->dimension;
-    status = check_size(&job, rows, error);
+    tem_status status = check_size(&job, rows, error);
     if (status != TEM_OK)
         return status;
 

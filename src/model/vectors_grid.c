@@ -79,9 +79,7 @@ static tem_status read_header(const vectors_source *source, grid_header *out, te
                      .deviation = (uint32_t)load_little(data + 24, 4),
                      .recipe_bytes = (uint32_t)load_little(data + 28, 4),
                      .word_bytes = load_little(data + 32, 8)};
-    tem_status status = vectors_check_shape(source, h.count, h.dimension, 0, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(vectors_check_shape(source, h.count, h.dimension, 0, error));
     if (h.step_log2 < STEP_LEAST || h.step_log2 > STEP_MOST)
         return core_fail_at(error, TEM_ERR_FORMAT, source->path, 0, 20 + 1,
                             "expected a step of 2^-4 to 2^-30, found 2^-%u", h.step_log2);
@@ -200,16 +198,10 @@ static tem_status transpose(const vectors_source *source, const grid_header *h, 
 tem_status vectors_read_grid(const vectors_source *source, vectors_raw *raw, tem_error *error) {
     grid_header h = {0};
     raw->format = "tem vectors";
-    tem_status status = read_header(source, &h, error);
-    if (status != TEM_OK)
-        return status;
-    status = read_recipe(source, &h, raw, error);
-    if (status != TEM_OK)
-        return status;
-    status = unpack(source, frame_start(&h), h.word_bytes + 2 * h.count * h.dimension,
-                    &raw->word_storage, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(read_header(source, &h, error));
+    TRY(read_recipe(source, &h, raw, error));
+    TRY(unpack(source, frame_start(&h), h.word_bytes + 2 * h.count * h.dimension,
+               &raw->word_storage, error));
 
     uint64_t rows = source->limit != 0 && source->limit < h.count ? source->limit : h.count;
     raw->dimension = h.dimension;
@@ -220,7 +212,7 @@ tem_status vectors_read_grid(const vectors_source *source, vectors_raw *raw, tem
     if (raw->words == NULL || raw->grid == NULL)
         return core_fail_memory(error);
     raw->count = (uint32_t)rows;
-    status = split_words(source, &h, raw, error);
+    tem_status status = split_words(source, &h, raw, error);
     if (status != TEM_OK) {
         raw->count = 0;
         return status;

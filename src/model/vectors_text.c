@@ -295,10 +295,8 @@ static void read_chunk(void *context, uint64_t item, unsigned thread) {
 /* Fills chunk_rows with the number of rows before each chunk; *total receives the
  * number of all rows. */
 static tem_status count_rows(text_job *job, uint64_t *total, tem_error *error) {
-    tem_status status = core_parallel(job->source->run, "counting lines", job->chunk_count,
-                                      count_chunk, job, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(core_parallel(job->source->run, "counting lines", job->chunk_count, count_chunk, job,
+                      error));
     uint64_t before = 0;
     for (uint64_t i = 0; i < job->chunk_count; i++) {
         uint64_t rows = job->chunk_rows[i];
@@ -362,10 +360,7 @@ static tem_status read_rows(text_job *job, tem_error *error) {
     if (raw->words == NULL || raw->values == NULL || job->faults == NULL)
         return core_fail_memory(error);
     atomic_init(&job->failed_chunk, UINT64_MAX);
-    tem_status status =
-        core_parallel(job->source->run, "reading", job->chunk_count, read_chunk, job, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(core_parallel(job->source->run, "reading", job->chunk_count, read_chunk, job, error));
     uint64_t failed = atomic_load(&job->failed_chunk);
     if (failed == UINT64_MAX) {
         raw->count = (uint32_t)job->rows;
@@ -397,19 +392,14 @@ static tem_status read_job(text_job *job, tem_error *error) {
     job->chunk_rows = core_alloc(job->chunk_count, sizeof *job->chunk_rows);
     if (job->chunk_rows == NULL)
         return core_fail_memory(error);
-    tem_status status = count_rows(job, &total, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(count_rows(job, &total, error));
     bool has_header = header->bytes != 0;
     uint64_t dimension = has_header ? header->dimension : sample_dimension(job);
-    status =
-        vectors_check_shape(job->source, has_header ? header->count : total, dimension, 1, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(vectors_check_shape(job->source, has_header ? header->count : total, dimension, 1, error));
     job->raw->dimension = (uint32_t)dimension;
     job->rows = has_header && header->count < total ? header->count : total;
-    status = read_rows(job, error);
-    return status == TEM_OK ? check_row_count(job, total, error) : status;
+    TRY(read_rows(job, error));
+    return check_row_count(job, total, error);
 }
 
 tem_status vectors_read_text(const vectors_source *source, vectors_raw *raw, tem_error *error) {

@@ -144,9 +144,7 @@ static void cut_into_blocks(cutter *c, uint32_t *ids, uint32_t count, uint32_t b
 tem_status order_make_blocks(const unit_points *p, const uint32_t *ids, uint32_t count,
                              uint32_t block, uint32_t *sequence, tem_error *error) {
     cutter c;
-    const tem_status status = init_cutter(&c, p, count, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(init_cutter(&c, p, count, error));
     memcpy(sequence, ids, count * sizeof *sequence);
     cut_into_blocks(&c, sequence, count, block);
     free_cutter(&c);

@@ -315,11 +315,10 @@ static tem_status check_memory(const order_builder *b, tem_error *error) {
 
 static tem_status fill_section(order_builder *b, const tem_run *run, tem_error *error) {
     const uint32_t word_items = (b->shape.words - 1) / WORDS_AT_ONCE + 1;
-    tem_status status = order_sort_blocks(b->points, b->sequence, &b->shape, b->middles, run,
-                                          b->block_orders, error);
-    if (status == TEM_OK)
-        status = core_parallel(run, "listing words", word_items, make_lists, b, error);
-    return status == TEM_OK ? check_memory(b, error) : status;
+    TRY(order_sort_blocks(b->points, b->sequence, &b->shape, b->middles, run, b->block_orders,
+                          error));
+    TRY(core_parallel(run, "listing words", word_items, make_lists, b, error));
+    return check_memory(b, error);
 }
 
 /* Opens what was made as if it came from a file, so that it is checked in the same way. */
@@ -338,18 +337,12 @@ static tem_status build_all(order_builder *b, const order_wishes *wishes, const 
                             rank_order *out, tem_error *error) {
     rank_order made = {0};
     mark_outputs(b);
-    tem_status status = find_candidates(b, run, error);
-    if (status == TEM_OK)
-        status = make_sequence(b, error);
-    if (status == TEM_OK)
-        status = make_groups(b, group_most(b, wishes), error);
-    if (status == TEM_OK)
-        status = make_middles(b, error);
-    if (status == TEM_OK)
-        status = make_section(b, &made, error);
-    if (status != TEM_OK)
-        return status;
-    status = fill_section(b, run, error);
+    TRY(find_candidates(b, run, error));
+    TRY(make_sequence(b, error));
+    TRY(make_groups(b, group_most(b, wishes), error));
+    TRY(make_middles(b, error));
+    TRY(make_section(b, &made, error));
+    tem_status status = fill_section(b, run, error);
     if (status != TEM_OK) {
         core_free((void *)(uintptr_t)made.bytes);
         return status;

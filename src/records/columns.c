@@ -24,12 +24,8 @@ static tem_status visit_columns(const record_reader *r, const char *record, size
                                 tem_error *error) {
     record_field field = {.column = 0};
     for (;; field.column++) {
-        tem_status status =
-            r->format->columns(r->delimiter, record, size, field.start, &field.value, error);
-        if (status == TEM_OK)
-            status = visit(context, &field, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(r->format->columns(r->delimiter, record, size, field.start, &field.value, error));
+        TRY(visit(context, &field, error));
         if (field.value.end >= size) {
             *columns = field.column + 1;
             return TEM_OK;

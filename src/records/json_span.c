@@ -218,11 +218,8 @@ static tem_status scan_member(scanner *s, record_field *field) {
 static tem_status visit_members(scanner *s, record_visit *visit, void *context) {
     record_field field = {.column = 0};
     for (bool open = true; open; field.column++) {
-        tem_status status = scan_member(s, &field);
-        if (status == TEM_OK)
-            status = visit(context, &field, s->error);
-        if (status != TEM_OK)
-            return status;
+        TRY(scan_member(s, &field));
+        TRY(visit(context, &field, s->error));
         skip_blanks(s);
         open = take(s, ',');
         if (!open && !take(s, '}'))

@@ -122,13 +122,11 @@ tem_status grid_round(const float *values, uint32_t count, uint32_t dimension,
                   .row_elements = space_row_elements(dimension),
                   .metric = metric,
                   .rows = rows};
-    tem_status status = choose_step(&r, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(choose_step(&r, error));
     r.errors = core_alloc_zero(items, sizeof *r.errors);
     if (r.errors == NULL)
         return core_fail_memory(error);
-    status = core_parallel(run, "rounding", items, round_item, &r, error);
+    tem_status status = core_parallel(run, "rounding", items, round_item, &r, error);
     if (status == TEM_OK) {
         double largest = 0;
         for (uint64_t i = 0; i < items; i++)

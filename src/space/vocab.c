@@ -112,9 +112,7 @@ static void copy_words(const word_span *words, uint32_t count, uint32_t *starts,
 
 tem_status vocab_make(const word_span *words, uint32_t count, vocab *out, vocab_fault *fault) {
     vocab v = {.count = count, .slot_count = vocab_slot_count(count)};
-    tem_status status = check_words(words, count, &v.byte_count, fault);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_words(words, count, &v.byte_count, fault));
 
     uint32_t *starts = core_alloc((size_t)count + 1, sizeof *starts);
     char *bytes = core_alloc(v.byte_count, 1);

@@ -544,9 +544,7 @@ static tem_status next_window(text_pieces *p, size_t *end, tem_error *error) {
                              "words joined by hyphens");
         const size_t room = TEXT_WORD_BYTES_MAX + (size_t)1 - p->text.size;
         const size_t most = p->text.size > p->window ? p->text.size : p->window;
-        const tem_status status = fold_next(p, most < room ? most : room, error);
-        if (status != TEM_OK)
-            return status;
+        TRY(fold_next(p, most < room ? most : room, error));
         *end = p->rest_bytes == 0 ? p->text.size : window_end(p);
     } while (*end == 0 && p->rest_bytes > 0);
     return TEM_OK;
@@ -556,9 +554,7 @@ tem_status text_pieces_window(text_pieces *p, tem_error *error) {
     size_t end = 0;
     p->count = 0;
     drop_cut(p);
-    const tem_status status = next_window(p, &end, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(next_window(p, &end, error));
     return add_all(p, end) ? TEM_OK : core_fail_memory(error);
 }
 

@@ -163,9 +163,7 @@ static tem_status read_row(point_reading *r, const char *start, const char *end,
     const char *stop = start;
     while (stop < end && !number_is_separator(*stop))
         stop++;
-    const tem_status status = read_point(r, stop, end, x, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(read_point(r, stop, end, x, error));
     const uint32_t id = vocab_find(&r->graph->words, start, (size_t)(stop - start));
     if (id == TEM_NO_WORD)
         return TEM_OK;
@@ -200,13 +198,10 @@ static tem_status read_rows(point_reading *r, tem_error *error) {
 
 static tem_status read_file(point_reading *r, tem_error *error) {
     r->next = r->file.data;
-    tem_status status = read_header(r, error);
-    if (status == TEM_OK)
-        status = poincare_create(r->graph->words.count, r->dimensions, &r->points, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(read_header(r, error));
+    TRY(poincare_create(r->graph->words.count, r->dimensions, &r->points, error));
     r->has = core_alloc_zero(r->graph->words.count, sizeof *r->has);
-    status = r->has == NULL ? core_fail_memory(error) : read_rows(r, error);
+    tem_status status = r->has == NULL ? core_fail_memory(error) : read_rows(r, error);
     core_free(r->has);
     return status;
 }

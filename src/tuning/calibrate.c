@@ -102,9 +102,8 @@ static tem_status make_certificate(const tem_accountant *a, const tem_calibratio
                             .count = found->values == NULL ? 0 : a->model->words.count,
                             .weights = found->values};
     model_space_hash(a->model, said.space);
-    const tem_status status =
-        wanted->prior == NULL ? TEM_OK : find_effects(a, wanted, found, run, &said, error);
-    return status == TEM_OK ? certificate_make(a->model, &said, certificate, error) : status;
+    TRY(wanted->prior == NULL ? TEM_OK : find_effects(a, wanted, found, run, &said, error));
+    return certificate_make(a->model, &said, certificate, error);
 }
 
 static weights_request request_of(const tem_calibration *wanted, double beta) {
@@ -121,9 +120,8 @@ static weights_request request_of(const tem_calibration *wanted, double beta) {
 
 tem_status calibrate(const tem_accountant *a, const tem_calibration *wanted, const tem_run *run,
                      tem_certificate **certificate, tem_audit *audit, tem_error *error) {
-    tem_status status = check_calibration(a, wanted, error);
-    if (status == TEM_OK)
-        status = check_weights(a, wanted, error);
+    TRY(check_calibration(a, wanted, error));
+    tem_status status = check_weights(a, wanted, error);
     if (status != TEM_OK)
         return status;
     const double beta = is_given(wanted->beta)    ? wanted->beta

@@ -236,10 +236,8 @@ static tem_status try_tuning(finding *f, double s_equal, float *a, double s, tem
     const unsigned usual = f->matrix.kept ? TUNING_STEPS : TUNING_STEPS_FEW;
     const unsigned steps = f->request->iterations > 0 ? f->request->iterations : usual;
     tuning_point point = {a, s, INFINITY};
-    const tem_status status = tuning_search(&f->matrix, &f->goal, s, steps, f->run, &point, error);
-    return status == TEM_OK
-               ? propose(f, a, false, least_worth(f, &point, s_equal), point.s, &s, error)
-               : status;
+    TRY(tuning_search(&f->matrix, &f->goal, s, steps, f->run, &point, error));
+    return propose(f, a, false, least_worth(f, &point, s_equal), point.s, &s, error);
 }
 
 /* -------------------------------------------------------- the whole search -- */

@@ -62,10 +62,7 @@ static tem_status describe_form(const epsilon_search *c, const tem_mechanism *me
                                 tem_point *point, tem_error *error) {
     const bool with_bayes = c->wish->target == TEM_TARGET_BAYES;
     tem_form_point found;
-    const tem_status status =
-        form_measure(mechanism, with_bayes ? c->wish->prior : NULL, c->run, &found, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(form_measure(mechanism, with_bayes ? c->wish->prior : NULL, c->run, &found, error));
     point->s = found.s;
     point->summary.self_median = found.self;
     point->summary.support_median = found.support;
@@ -370,8 +367,8 @@ static tem_status check_wanted(const tem_wish *wish, tem_error *error) {
 
 static tem_status check_wish(const tem_accountant *accountant, const tem_wish *wish,
                              tem_error *error) {
-    const tem_status status = check_wanted(wish, error);
-    return status == TEM_OK ? check_exposed(accountant, wish, error) : status;
+    TRY(check_wanted(wish, error));
+    return check_exposed(accountant, wish, error);
 }
 
 tem_status choose_epsilon(const tem_accountant *accountant, const tem_wish *wish,
@@ -411,14 +408,11 @@ tem_status choose_for_form(const tem_model *model, const tem_mechanism_options *
     const epsilon_search c = {.wish = wish, .run = run, .model = model, .form = options};
     tem_mechanism *mechanism = NULL;
     tem_point found;
-    tem_status status = check_form_wish(wish, error);
-    if (status == TEM_OK)
-        status = find_answer(&c, &found, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(check_form_wish(wish, error));
+    TRY(find_answer(&c, &found, error));
     tem_mechanism_options chosen = *options;
     chosen.epsilon = found.epsilon;
-    status = mechanism_create(model, &chosen, &mechanism, error);
+    tem_status status = mechanism_create(model, &chosen, &mechanism, error);
     if (status == TEM_OK)
         status = form_measure(mechanism, wish->prior, run, answer, error);
     mechanism_free(mechanism);

@@ -158,9 +158,7 @@ static void step(weight_search *x, double by_s) {
 static tem_status look(weight_search *x, tem_error *error) {
     const pair_call call = call_of(x);
     double slope = 0;
-    const tem_status status = pair_find_slope(&call, x->u, &slope, error);
-    if (status != TEM_OK)
-        return status;
+    TRY(pair_find_slope(&call, x->u, &slope, error));
     const double used = slope / allowed(x);
     x->loss = x->s + slope;
     if (used <= 1 && x->distance < x->best.distance) {
@@ -171,7 +169,7 @@ static tem_status look(weight_search *x, tem_error *error) {
     x->hold = used > 1      ? fmax(0.5, x->hold - 0.2 * (used - 1))
               : used < 0.99 ? fmin(1, x->hold + 0.2 * (1 - used))
                             : x->hold;
-    return status;
+    return TEM_OK;
 }
 
 static bool is_looked_at(const weight_search *x) {
