@@ -19,7 +19,8 @@
  * PRIVACY: each round accepts a point with the same conditional law, that of the columns, whichever
  * envelope it has. So the law does not depend on the stages, nor on how many rounds rejected. That
  * needs whole rounds: a rejection draws the part anew, too. And it needs one set of weights: the
- * sizes of the parts, and what is drawn within them, come from the same integers. */
+ * sizes of the parts, and what is drawn within them, come from the same integers. docs/PRIVACY.md,
+ * "The same law with rank and n-grams", proves it step by step. */
 #ifndef MECH_RANK_CONTEXT_H
 #define MECH_RANK_CONTEXT_H
 

@@ -47,6 +47,7 @@ static const successor_cell *make(const successor_maps *m, const language_level 
     if (map == NULL)
         return NULL;
     map->numbers = level->numbers;
+    map->count = level->count;
     fill(map->cells, m->cells, level);
     for (successor_map *none = NULL;
          !atomic_compare_exchange_strong(&m->table->slots[slot], &none, map); none = NULL)
@@ -63,7 +64,7 @@ const successor_cell *successor_maps_find(const successor_maps *m, const languag
             atomic_load_explicit(&m->table->slots[slot], memory_order_acquire);
         if (map == NULL)
             return make(m, level, slot);
-        if (map->numbers == level->numbers)
+        if (map->numbers == level->numbers && map->count == level->count)
             return map->cells;
     }
 }

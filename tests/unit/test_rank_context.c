@@ -306,6 +306,94 @@ static void test_draws(void **state) {
     check_model(2, 16);
 }
 
+/* A law whose rounds nearly always reject: nearly all weight is on a word that is far, and the
+ * envelope has one entry of the list and no block. Then context.c draws by the sum of all outputs,
+ * by the same law. */
+static void test_many_rejections(void **state) {
+    (void)state;
+    enum { WORD = 3, TRIALS = 500 };
+    static const rank_stage stage[RANK_STAGES] = {{UINT32_MAX, 1, 0}, {0}, {0}};
+    const released_past past = {0};
+    tem_model *model = make_model(6, 4, false);
+    const uint32_t far = order_word(&model->order, WORD, WORDS - 1);
+    tem_ngram *g = random_ngram(model, 1, 4);
+    tem_language *language = NULL;
+    for (uint32_t s = 0; s < g->symbols; s++)
+        g->p[s] = s == far ? 1 - 2e-5 : 2e-5 / (g->symbols - 1);
+    assert_int_equal(language_make(g, &(tem_language_options){0}, NULL, &language, NULL), TEM_OK);
+    ngram_free(g);
+    const tem_mechanism_options options = {.mechanism = "rank", .epsilon = 8, .language = language};
+    tem_mechanism *m = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &m, NULL), TEM_OK);
+    m->context.ranked->stages = stage;
+    place p = {.m = m, .c = m->context.ranked};
+    p.document = calloc(1, mechanism_document_of(m).bytes);
+    p.at = (position_weights){.state = language->state, .document = p.document};
+    assert_int_equal(levels_position(language->state, p.document, &past, &p.at, NULL), TEM_OK);
+    unsigned accepted = 0;
+    for (uint64_t i = 0; i < TRIALS; i++) {
+        tem_rng rng;
+        uint32_t out = 0;
+        bool over = false;
+        rng_init_seeded(&rng, 5, i);
+        rank_draw_begin(&p.draw, p.c, p.document, &p.at, WORD);
+        rank_draw_run(&p.draw, 64, &rng, &out, &over);
+        accepted += over;
+    }
+    assert_true(accepted < TRIALS / 20);
+    free(p.document);
+    check_draws(m, &past, WORD);
+    check_draws(m, &past, far);
+    tem_mechanism_free(m);
+    tem_language_free(language);
+    tem_model_free(model);
+}
+
+/* ---- forged files ---- */
+
+/* Two histories whose successors begin at the same place, and of which the second has one less. No
+ * history that is met between them is wrong. Their maps are not each other's. */
+static void test_forged_rows(void **state) {
+    (void)state;
+    tem_model *model = make_model(5, 4, false);
+    tem_language *made = make_language(model, 2), *forged = NULL;
+    const ngram_language *n = language_state(made);
+    const text_sources none = {.texts = NULL};
+    uint32_t *starts = (uint32_t *)(uintptr_t)n->l.two.starts, one = 0;
+    while (starts[one + 1] < starts[one] + 3)
+        one++;
+    const uint32_t two = one + 3;
+    assert_true(two < WORDS);
+    starts[two] = starts[one];
+    starts[two + 1] = starts[one + 1] - 1;
+    language_header header = n->header;
+    char *bytes = NULL;
+    assert_int_equal(language_write(&n->l, &header, "", "", &none, &bytes, NULL), TEM_OK);
+    const file_view view = {.data = bytes, .size = header.file_bytes};
+    assert_int_equal(language_from_view(view, "forged", model, &forged, NULL), TEM_OK);
+    tem_language_trust_own(forged);
+    tem_mechanism *m = make(model, forged, 1, NULL);
+    assert_non_null(m->context.ranked);
+    m->context.ranked->maps.least = 1;
+    place p = {.m = m, .c = m->context.ranked};
+    p.document = calloc(1, mechanism_document_of(m).bytes);
+    for (int i = 0; i < 2; i++) {
+        const uint32_t word = n->l.ids[i == 0 ? one : two];
+        const released_past past = {.words = &word, .count = 1};
+        p.at = (position_weights){.state = forged->state, .document = p.document};
+        assert_int_equal(levels_position(p.at.state, p.document, &past, &p.at, NULL), TEM_OK);
+        assert_int_equal(context_weights(&m->context, p.document, &past, p.weights, NULL), TEM_OK);
+        for (uint32_t w = 0; w < WORDS; w++)
+            check_word(&p, w, stages[w % PLANS]);
+    }
+    assert_int_equal(tem_language_verify(forged, NULL, NULL), TEM_ERR_DAMAGED);
+    free(p.document);
+    tem_mechanism_free(m);
+    tem_language_free(forged);
+    tem_language_free(made);
+    tem_model_free(model);
+}
+
 /* ---- what is served ---- */
 
 /* The same words with another order: the numbers of the language model are not its places. */
@@ -396,6 +484,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_many_rejections),
+        cmocka_unit_test(test_forged_rows),
         cmocka_unit_test(test_other_orders_are_not_served),
         cmocka_unit_test(test_maps_change_no_draw),
         cmocka_unit_test(test_maps),
