@@ -115,13 +115,16 @@ static tem_status reading(const sentence_ends *s, const tem_language *language, 
     return TEM_OK;
 }
 
-/* Whether a sentence that began with the word `first` ends before the word `at`. */
+/* Whether a sentence that began with the word `first` ends before the word `at`. The words after it
+ * are a sentence, too, so they must not be too few for one. */
 static tem_status ends_before(const sentence_ends *s, const tem_language *language, size_t first,
                               size_t at, bool *ends, tem_error *error) {
     const ends_word *words = (const ends_word *)(const void *)s->words.data;
+    const size_t left = s->words.size / sizeof *words - at;
     double apart = 1, together = 1;
     *ends = false;
-    if (at - first < LEAST_WORDS || words[at].pieces == 0 || !may_end(s, &words[at - 1]))
+    if (at - first < LEAST_WORDS || left < LEAST_WORDS || words[at].pieces == 0 ||
+        !may_end(s, &words[at - 1]))
         return TEM_OK;
     TRY(reading(s, language, words[at].first, words[at].first, &apart, error));
     TRY(reading(s, language, words[first].first, words[at].first, &together, error));

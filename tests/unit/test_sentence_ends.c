@@ -80,8 +80,12 @@ static void expect(const char *line, const char *wanted) {
 
 static void test_ends(void **state) {
     (void)state;
+    expect("i saw the film it was good they can't go i saw the",
+           "I saw the film. It was good. They can't go. I saw the.");
+    /* The last one, too, has three words or more. */
     expect("i saw the film it was good they can't go i saw",
-           "I saw the film. It was good. They can't go. I saw.");
+           "I saw the film. It was good. They can't go I saw.");
+    expect("they can't go it was", "They can't go it was.");
     expect("i saw the film \u00e9t\u00e9 was good", /* a capital beyond ASCII */
            "I saw the film. \u00c9t\u00e9 was good.");
     expect("i saw the film", "I saw the film.");
