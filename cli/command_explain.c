@@ -51,6 +51,11 @@ static double distance_of(const explanation *e, uint32_t id) {
     return (double)tem_law_distance(e->law, id) / TEM_DIST_ONE;
 }
 
+/* An unknown word has no distance where the law has no gamma. */
+static bool has_distance(const explanation *e, uint32_t id) {
+    return e->id != TEM_NO_WORD || tem_law_distance(e->law, id) != UINT32_MAX;
+}
+
 /* One cell per fortieth of the probability, and at least one above 0.001. */
 static void print_bar(double probability) {
     int cells = (int)lround(probability * BAR_CELLS);
@@ -140,6 +145,8 @@ static bool print_text(const explanation *e) {
         word = tem_model_word(e->model, e->nearest[i], &length);
         const double probability = tem_law_probability(e->law, e->nearest[i]);
         snprintf(text, sizeof text, "%.3f", distance_of(e, e->nearest[i]));
+        if (!has_distance(e, e->nearest[i]))
+            strcpy(text, "-");
         print_row(text, probability, word, length);
     }
     if (e->top < outputs_of(e) &&
@@ -191,8 +198,10 @@ static bool print_json(const explanation *e) {
         done = print_json_string(word, length) &&
                tem_law_decimal(e->law, e->nearest[i], DIGITS, decimal, sizeof decimal, &error) ==
                    TEM_OK;
-        printf(", \"distance\": %.17g, \"probability\": %s}", distance_of(e, e->nearest[i]),
-               decimal);
+        fputs(", ", stdout);
+        print_json_number("distance", distance_of(e, e->nearest[i]),
+                          has_distance(e, e->nearest[i]));
+        printf("\"probability\": %s}", decimal);
     }
     done = done && tem_law_outside_decimal(e->law, e->nearest, e->top, DIGITS, decimal,
                                            sizeof decimal, &error) == TEM_OK;

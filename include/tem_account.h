@@ -58,8 +58,8 @@ TEM_API tem_status tem_law_outside_decimal(const tem_law *law, const uint32_t *i
 TEM_API tem_status tem_law_support_decimal(const tem_law *law, unsigned digits, char *buffer,
                                            size_t buffer_bytes, tem_error *error);
 
-/* The distance of y from the word, not cut at gamma; for an unknown word it is gamma. UINT32_MAX
- * for an id out of range. */
+/* The distance of y from the word, not cut at gamma; for an unknown word it is gamma, or UINT32_MAX
+ * where the law has none. UINT32_MAX for an id out of range. */
 TEM_API tem_dist tem_law_distance(const tem_law *law, uint32_t y);
 
 /* Finds the words that are nearest to the word of the law, ordered by (distance, id). For an

@@ -212,13 +212,16 @@ static PyObject *has_language(PyObject *self, PyObject *unused) {
 
 /* ---- the law of a word ---- */
 
-/* [(number, distance, probability)] */
-static PyObject *entries_of(const tem_law *law, const uint32_t *nearest, uint32_t top) {
+/* [(number, distance, probability)]; the distance is NaN where an unknown word has none. */
+static PyObject *entries_of(const tem_law *law, uint32_t word, const uint32_t *nearest,
+                            uint32_t top) {
     PyObject *list = PyList_New(0);
     for (uint32_t i = 0; list != NULL && i < top; i++) {
-        PyObject *entry = Py_BuildValue("Idd", nearest[i],
-                                        (double)tem_law_distance(law, nearest[i]) / TEM_DIST_ONE,
-                                        tem_law_probability(law, nearest[i]));
+        const tem_dist distance = tem_law_distance(law, nearest[i]);
+        const bool is_none = word == TEM_NO_WORD && distance == UINT32_MAX;
+        PyObject *entry =
+            Py_BuildValue("Idd", nearest[i], is_none ? NAN : (double)distance / TEM_DIST_ONE,
+                          tem_law_probability(law, nearest[i]));
         if (entry == NULL || PyList_Append(list, entry) != 0)
             Py_CLEAR(list);
         Py_XDECREF(entry);
@@ -234,7 +237,7 @@ static PyObject *describe_law(const ext_state *state, const tem_law *law, uint32
         TEM_OK)
         return ext_fail(state, &error);
     const double tail = PyOS_string_to_double(outside, NULL, NULL);
-    PyObject *entries = entries_of(law, nearest, top);
+    PyObject *entries = entries_of(law, word, nearest, top);
     if (entries == NULL)
         return NULL;
     return Py_BuildValue("{s:N, s:d, s:d, s:d, s:d}", "entries", entries, "tail", tail, "self",

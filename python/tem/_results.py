@@ -234,11 +234,16 @@ class DocumentDistance(Result):
 
 
 class Entry(NamedTuple):
-    """A possible output of a word."""
+    """A possible output of a word. `distance` is NaN where an unknown word has none: there is no
+    gamma."""
 
     word: str
     distance: float
     probability: float
+
+
+def _distance(entry: Entry) -> str:
+    return "-" if math.isnan(entry.distance) else f"{entry.distance:.3f}"
 
 
 class Tail(NamedTuple):
@@ -316,14 +321,14 @@ class Explanation(Result):
                  f"{'calibrated ' if self.certificate else ''}{self.mechanism}, epsilon "
                  f"{self.epsilon:g}{self._exponent()}", "",
                  " distance  probability"]
-        lines += [f"{e.distance:9.3f}  {e.probability:8.6f}  {_shown(e.word)}"
+        lines += [f"{_distance(e):>9}  {e.probability:8.6f}  {_shown(e.word)}"
                   for e in self.entries]
         lines += [f"{'':9}  {self.tail.probability:8.6f}  all {self.tail.words:,} others", "",
                   f"N_w = {self.self_probability:.6f}, S_w = {self.support:.1f}"]
         return "\n".join(lines + ([self._paper_text()] if self.paper else []))
 
     def _repr_html_(self) -> str:
-        rows = [(e.word, f"{e.distance:.3f}", f"{e.probability:.6f}") for e in self.entries]
+        rows = [(e.word, _distance(e), f"{e.probability:.6f}") for e in self.entries]
         rows.append((f"all {self.tail.words:,} others", "", f"{self.tail.probability:.6f}"))
         return _table(f"{_shown(self.word) if self.known else 'an unknown word'}, epsilon "
                       f"{self.epsilon:g}: stays itself {100 * self.self_probability:.4g} % of the "
