@@ -1,13 +1,15 @@
 /* service.c - a long-running service: each line that a client sends comes back as private text.
  *
- *   service EPSILON PORT [--calibrated]
+ *   service EPSILON PORT [--calibrated | --language-model L] [--mechanism M]
  *
  * It serves 127.0.0.1:PORT (0: any free port, which it prints) until SIGTERM or SIGINT. For each
  * line it answers "ok TEXT", or "error STATUS" and then closes the connection. It uses the default
  * model ($TEM_MODEL, or the one installed with tem; docs/C.md says which models it trusts). With
  * --calibrated it takes the certificate for EPSILON beside the model ('tem info' lists them). That
  * is less noise at the same EPSILON: choose EPSILON for the mechanism that you use
- * (docs/EPSILON.md).
+ * (docs/EPSILON.md). M is the mechanism, tem unless it is given. With a language model, "english" or
+ * a FILE.temlm that you trust ('tem verify'), each line is a document that is drawn in context: it
+ * reads like text, and EPSILON means another bound (docs/PRIVACY.md).
  *
  * What a service must get right:
  *  - Model and mechanism are made once and shared; every thread has a generator of its own.
@@ -23,6 +25,7 @@
  * its owner words times EPSILON; tem_job_charge keeps the accounts. */
 #include <tem.h>
 #include <tem_account.h>
+#include <tem_language.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +84,7 @@ typedef struct client {
 /* Shared by all threads. `lock` protects the states of the clients. */
 typedef struct service {
     tem_model *model;
+    tem_language *language; /* or NULL: words are drawn one by one */
     tem_mechanism *mechanism;
     int listener, signals;
     int wake[2]; /* a worker writes a byte when it gives a client back */
@@ -97,6 +101,14 @@ typedef struct worker {
     tem_rng *rng;
 } worker;
 
+/* What the command line says. */
+typedef struct arguments {
+    double epsilon;
+    uint16_t port;
+    bool calibrated;
+    const char *mechanism, *language; /* NULL: not given */
+} arguments;
+
 /* ---- what tem needs ---- */
 
 /* Logs why something failed. A tem_error never contains a word of a text. */
@@ -105,25 +117,53 @@ static void log_error(const char *what, const tem_error *error) {
             error->file[0] != '\0' ? ": " : "", error->message, tem_status_name(error->status));
 }
 
-static tem_status open_model(service *s, char path[PATH_MAX], tem_error *error) {
-    char program[PATH_MAX] = "";
-    int is_own = 0;
+/* Where the model and the language model of general English may be: beside the program, or where tem
+ * is installed. */
+enum { FOLDERS = 3 };
+
+static const char *const *folders(void) {
+    static char program[PATH_MAX];
+    static const char *const all[FOLDERS] = {program, "/usr/local/bin", "/usr/bin"};
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    char *slash = length > 0 ? strrchr(program, '/') : NULL;
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
     if (slash != NULL)
         *slash = '\0';
-    const char *const folders[] = {program, "/usr/local/bin", "/usr/bin"};
-    tem_status status = tem_model_find_default(folders, 3, path, PATH_MAX, &is_own, error);
+    return all;
+}
+
+static tem_status open_model(service *s, char path[PATH_MAX], int *is_own, tem_error *error) {
+    tem_status status = tem_model_find_default(folders(), FOLDERS, path, PATH_MAX, is_own, error);
     if (status == TEM_OK)
         status = tem_model_open(path, &s->model, error);
-    return status == TEM_OK ? tem_model_accept(s->model, NULL, is_own, NULL, error) : status;
+    return status == TEM_OK ? tem_model_accept(s->model, NULL, *is_own, NULL, error) : status;
+}
+
+/* Opens a language model that came with tem, or that the user trusts: its tables decide what is
+ * drawn. */
+static tem_status open_language(service *s, const char *name, const char *model_path,
+                                int model_is_own, tem_error *error) {
+    char path[PATH_MAX];
+    int is_own = 0;
+    tem_status status = TEM_OK;
+    if (name == NULL || strcmp(name, "none") == 0)
+        return TEM_OK;
+    if (strcmp(name, "english") == 0)
+        status = tem_language_find_english(model_path, model_is_own, folders(), FOLDERS, path,
+                                           sizeof path, &is_own, error);
+    if (status == TEM_OK)
+        status = tem_language_open(s->model, strcmp(name, "english") == 0 ? path : name,
+                                   &s->language, error);
+    if (status == TEM_OK && is_own)
+        tem_language_trust_own(s->language);
+    return status == TEM_OK && !is_own ? tem_language_trust(s->language, NULL, error) : status;
 }
 
 /* Takes s and the weights from the trusted certificate for this epsilon. */
-static tem_status make_calibrated(service *s, const char *model_path, double epsilon,
-                                  tem_error *error) {
+static tem_status make_calibrated(service *s, const char *model_path,
+                                  const tem_mechanism_options *plain, tem_error *error) {
     char path[PATH_MAX + sizeof ".cert"];
-    const tem_calibration wanted = {.epsilon = epsilon};
+    const tem_calibration wanted = {.epsilon = plain->epsilon};
     tem_certificate *certificate = NULL;
     tem_certificate_info info;
     snprintf(path, sizeof path, "%s.cert", model_path);
@@ -132,18 +172,31 @@ static tem_status make_calibrated(service *s, const char *model_path, double eps
         tem_certificate_get_info(certificate, &info);
         status = tem_certificate_trust(&info, s->model, path, error);
     }
-    const tem_mechanism_options options = {.epsilon = epsilon, .certificate = certificate};
+    tem_mechanism_options options = *plain;
+    options.certificate = certificate;
     if (status == TEM_OK)
         status = tem_mechanism_create(s->model, &options, &s->mechanism, error);
     tem_certificate_free(certificate);
     return status;
 }
 
-static tem_status make_mechanism(service *s, const char *model_path, double epsilon,
-                                 bool calibrated, tem_error *error) {
-    const tem_mechanism_options plain = {.epsilon = epsilon};
-    return calibrated ? make_calibrated(s, model_path, epsilon, error)
-                      : tem_mechanism_create(s->model, &plain, &s->mechanism, error);
+/* PRIVACY: refuses a mechanism without a guarantee, and a certificate beside a language model, as
+ * the library does. */
+static tem_status make_mechanism(service *s, const char *model_path, const arguments *a,
+                                 tem_error *error) {
+    const tem_mechanism_options plain = {
+        .epsilon = a->epsilon, .mechanism = a->mechanism, .language = s->language};
+    return a->calibrated ? make_calibrated(s, model_path, &plain, error)
+                         : tem_mechanism_create(s->model, &plain, &s->mechanism, error);
+}
+
+static tem_status prepare(service *s, const arguments *a, tem_error *error) {
+    char path[PATH_MAX] = "";
+    int is_own = 0;
+    tem_status status = open_model(s, path, &is_own, error);
+    if (status == TEM_OK)
+        status = open_language(s, a->language, path, is_own, error);
+    return status == TEM_OK ? make_mechanism(s, path, a, error) : status;
 }
 
 /* ---- one client, by a worker ---- */
@@ -485,16 +538,29 @@ static void close_files(service *s) {
     free(s->clients);
 }
 
+static bool read_options(int argc, char **argv, arguments *a) {
+    for (int i = 3; i < argc; i++) {
+        const char **value = strcmp(argv[i], "--mechanism") == 0        ? &a->mechanism
+                             : strcmp(argv[i], "--language-model") == 0 ? &a->language
+                                                                        : NULL;
+        if (strcmp(argv[i], "--calibrated") == 0)
+            a->calibrated = true;
+        else if (value == NULL || i + 1 == argc)
+            return false;
+        else
+            *value = argv[++i];
+    }
+    return true;
+}
+
 /* Reads numbers whole or not at all: "1.5x" is no epsilon. */
-static bool read_arguments(int argc, char **argv, double *epsilon, uint16_t *port,
-                           bool *calibrated) {
+static bool read_arguments(int argc, char **argv, arguments *a) {
     char *after_epsilon = NULL, *after_port = NULL;
-    if (argc != 3 && !(argc == 4 && strcmp(argv[3], "--calibrated") == 0))
+    if (argc < 3 || !read_options(argc, argv, a))
         return false;
-    *epsilon = strtod(argv[1], &after_epsilon);
+    a->epsilon = strtod(argv[1], &after_epsilon);
     const long number = strtol(argv[2], &after_port, 10);
-    *port = (uint16_t)number;
-    *calibrated = argc == 4;
+    a->port = (uint16_t)number;
     return argv[1][0] != '\0' && *after_epsilon == '\0' && argv[2][0] != '\0' &&
            *after_port == '\0' && number >= 0 && number <= UINT16_MAX;
 }
@@ -505,24 +571,22 @@ int main(int argc, char **argv) {
                  .wake = {-1, -1},
                  .lock = PTHREAD_MUTEX_INITIALIZER,
                  .ready = PTHREAD_COND_INITIALIZER};
-    char path[PATH_MAX] = "";
     tem_error error;
     int status = 1;
-    double epsilon = 0;
-    uint16_t port = 0;
-    bool calibrated = false;
-    if (!read_arguments(argc, argv, &epsilon, &port, &calibrated)) {
-        fputs("usage: service EPSILON PORT [--calibrated]\n", stderr);
+    arguments given = {.epsilon = 0};
+    if (!read_arguments(argc, argv, &given)) {
+        fputs("usage: service EPSILON PORT [--calibrated | --language-model L] [--mechanism M]\n",
+              stderr);
         return 2;
     }
     setrlimit(RLIMIT_CORE, &(const struct rlimit){0}); /* a core dump would contain texts */
-    if (open_model(&s, path, &error) != TEM_OK ||
-        make_mechanism(&s, path, epsilon, calibrated, &error) != TEM_OK)
+    if (prepare(&s, &given, &error) != TEM_OK)
         log_error("cannot start", &error);
-    else if (open_files(&s) && listen_on(&s, port))
+    else if (open_files(&s) && listen_on(&s, given.port))
         status = run_until_signal(&s);
     close_files(&s);
     tem_mechanism_free(s.mechanism);
+    tem_language_free(s.language);
     tem_model_free(s.model);
     return status;
 }
