@@ -97,30 +97,49 @@ tem_format format_of_path(const char *path) {
     return 0;
 }
 
-/* What to do with a file of records that tem does not read by its ending, or NULL. */
+/* What to do with files of records that tem does not read. */
+static const struct {
+    const char *ending, *advice;
+} others[] = {
+    {"json", "with one object per line, say --format jsonl; jq -c '.[]' IN > OUT makes such lines "
+             "from an array; --format text takes all of it for text"},
+    {"ndjson", "its format is probably --format jsonl"},
+    {"tab", "its format is probably --format tsv"},
+    {"xlsx", "tem reads no spreadsheets: save the sheet as CSV"},
+    {"xls", "tem reads no spreadsheets: save the sheet as CSV"},
+    {"ods", "tem reads no spreadsheets: save the sheet as CSV"},
+    {"parquet", "in Python, tem.parquet reads Parquet; the command reads CSV, TSV and JSONL"},
+    {"docx", "tem reads no such documents: save the document as plain text"},
+    {"doc", "tem reads no such documents: save the document as plain text"},
+    {"odt", "tem reads no such documents: save the document as plain text"},
+    {"pdf", "tem reads no such documents: save the document as plain text"},
+};
+enum { OTHERS = sizeof others / sizeof *others };
+
+static const char *advice_for_ending(const char *ending) {
+    for (size_t i = 0; i < OTHERS; i++)
+        if (strcasecmp(others[i].ending, ending) == 0)
+            return others[i].advice;
+    return NULL;
+}
+
+/* What to do with a file by the ending of its path, or NULL. */
 static const char *advice_for(const char *path) {
-    static const struct {
-        const char *ending, *advice;
-    } others[] = {
-        {"json",
-         "with one object per line, say --format jsonl; jq -c '.[]' IN > OUT makes such lines "
-         "from an array; --format text takes all of it for text"},
-        {"ndjson", "its format is probably --format jsonl"},
-        {"tab", "its format is probably --format tsv"},
-        {"xlsx", "tem reads no spreadsheets: save the sheet as CSV"},
-        {"xls", "tem reads no spreadsheets: save the sheet as CSV"},
-        {"ods", "tem reads no spreadsheets: save the sheet as CSV"},
-        {"parquet", "in Python, tem.parquet reads Parquet; the command reads CSV, TSV and JSONL"},
-        {"docx", "tem reads no such documents: save the document as plain text"},
-        {"doc", "tem reads no such documents: save the document as plain text"},
-        {"odt", "tem reads no such documents: save the document as plain text"},
-        {"pdf", "tem reads no such documents: save the document as plain text"},
-    };
     const size_t length = strlen(path) - packing_bytes(path);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < OTHERS; i++)
         if (ends_in(path, length, others[i].ending))
             return others[i].advice;
     return NULL;
+}
+
+int format_parse(const char *command, const char *name, tem_format *format) {
+    tem_error error;
+    if (name == NULL || tem_format_parse(name, format, &error) == TEM_OK)
+        return EXIT_DONE;
+    const char *advice =
+        strstr(error.message, "did you mean") == NULL ? advice_for_ending(name) : NULL;
+    return advice != NULL ? talk_usage(command, "--format %s: %s", name, advice)
+                          : talk_usage(command, "--format: %s", error.message);
 }
 
 int format_guess(const char *command, const char *const *paths, size_t count, bool has_field,

@@ -21,6 +21,10 @@ bool format_has_fields(tem_format format);
 tem_format format_of_path(const char *path);
 tem_packing format_packing_of_path(const char *path);
 
+/* Parses the value of --format; NULL: leaves *format. Says what to do with the files of other
+ * programs. Returns an exit status. */
+int format_parse(const char *command, const char *name, tem_format *format);
+
 /* Takes the format from the endings of the inputs, if *format is 0: the one with fields that all of
  * them name, or 0 if none does. Returns an exit status; prints what to type, also for a file whose
  * ending names a format that tem does not read.

@@ -31,6 +31,8 @@ static const char *remedy_for(const tem_error *error) {
         const char *message, *remedy;
     } remedies[] = {
         {"the delimiter must be named", " (--delimiter)"},
+        {"a field that is to be left out; did you mean",
+         " Name a field that may be missing with --drop-field-if-present"},
         {"cannot be searched for it before the release",
          "; name a field that may be missing with --drop-field-if-present"},
         {"is UTF-16", "; 'iconv -f UTF-16 -t UTF-8' converts it"},
@@ -145,6 +147,7 @@ static struct {
     const char *stage;
     double stage_start, last_drawn;
     char beside[80];
+    char slow[160]; /* a document that takes long; shown once */
 } bar;
 
 static void draw_bar(const char *stage, double share, double now) {
@@ -157,6 +160,7 @@ static void draw_bar(const char *stage, double share, double now) {
     if (share > 0.01 && share < 1)
         fprintf(stderr, "  %.0f s left", elapsed / share - elapsed);
     fputs(bar.beside, stderr);
+    fputs(bar.slow, stderr);
     fputs("\033[K", stderr);
     if (share >= 1)
         fputs("\r\033[K", stderr); /* done: leave no trace */
@@ -177,16 +181,31 @@ static int show_progress(void *context, const char *stage, uint64_t done, uint64
         bar.last_drawn = now; /* stages shorter than a tenth of a second show nothing */
     }
     if (bar.shown && total == 0 && now > bar.last_drawn + 0.1) {
-        fprintf(stderr, "\r%-20s %s\033[K", stage, done > 0 ? talk_bytes(done) : "");
+        fprintf(stderr, "\r%-20s %s%s\033[K", stage, done > 0 ? talk_bytes(done) : "", bar.slow);
         bar.last_drawn = now;
     } else if (bar.shown && now > bar.last_drawn + 0.1) {
         draw_bar(stage, (double)done / (double)total, now);
         bar.last_drawn = done == total ? now + 3600 : now;
     }
+    bar.slow[0] = '\0'; /* the next call says whether it still takes long */
     const bool stop = must_stop();
     if (stop && bar.shown)
         fputs("\r\033[K", stderr);
     return stop;
+}
+
+/* The end of a path: a line that is wider than the terminal cannot be written over. */
+static const char *last_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+/* PRIVACY: the number of the document and how long it takes, never what it says. */
+static void name_slow_document(void *context, uint64_t document, const char *file, double seconds) {
+    (void)context;
+    snprintf(bar.slow, sizeof bar.slow, "  document %s%s%.40s: %.0f %s so far",
+             talk_count(document), file != NULL ? " of " : "", file != NULL ? last_name(file) : "",
+             seconds < 120 ? seconds : seconds / 60, seconds < 120 ? "s" : "min");
 }
 
 void talk_end_progress(void) {
@@ -260,5 +279,6 @@ tem_run talk_run(unsigned threads, bool quiet) {
     catch_signals();
     handle(SIGXFSZ, SIG_IGN); /* the write fails instead, so tem can report it and clean up */
     bar.shown = !quiet && isatty(STDERR_FILENO);
-    return (tem_run){.threads = threads, .progress = show_progress};
+    return (tem_run){
+        .threads = threads, .progress = show_progress, .slow_document = name_slow_document};
 }

@@ -11,6 +11,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Which of some names a mistyped one may mean. */
+typedef struct near_choice {
+    const char *name; /* NULL: none is near */
+    unsigned edits;
+} near_choice;
+
+static void look_near(near_choice *near, const char *typed, const char *name) {
+    const unsigned edits = near_edits(typed, strlen(typed), name, strlen(name));
+    if (edits < (near->name == NULL ? NEAR_NOT : near->edits))
+        *near = (near_choice){name, edits};
+}
+
+static tem_status refuse_choice(const near_choice *near, const char *choices, tem_error *error) {
+    return near->name == NULL
+               ? core_fail(error, TEM_ERR_ARGUMENT, "%s", choices)
+               : core_fail(error, TEM_ERR_ARGUMENT, "%s; did you mean '%s'?", choices, near->name);
+}
+
 const char *tem_version(void) {
     return TEM_VERSION;
 }
@@ -172,13 +190,17 @@ const char *tem_oov_name(tem_oov oov) {
 }
 
 tem_status tem_oov_parse(const char *name, tem_oov *oov, tem_error *error) {
-    for (int i = TEM_OOV_UNIFORM; name != NULL && oov != NULL && i <= TEM_OOV_KEEP_UNSAFE; i++)
+    near_choice near = {NULL, 0};
+    for (int i = TEM_OOV_UNIFORM; name != NULL && oov != NULL && i <= TEM_OOV_KEEP_UNSAFE; i++) {
         if (strcmp(policy_oov_name((tem_oov)i), name) == 0) {
             *oov = (tem_oov)i;
             return TEM_OK;
         }
-    return core_fail(error, TEM_ERR_ARGUMENT,
-                     "the policy for unknown words is uniform, drop, mask or keep-unsafe");
+        if (i != TEM_OOV_KEEP_UNSAFE) /* nobody should come to that by a hint */
+            look_near(&near, name, policy_oov_name((tem_oov)i));
+    }
+    return refuse_choice(
+        &near, "the policy for unknown words is uniform, drop, mask or keep-unsafe", error);
 }
 
 const char *tem_punctuation_name(tem_punctuation punctuation) {
@@ -187,13 +209,16 @@ const char *tem_punctuation_name(tem_punctuation punctuation) {
 }
 
 tem_status tem_punctuation_parse(const char *name, tem_punctuation *punctuation, tem_error *error) {
+    near_choice near = {NULL, 0};
     for (int i = TEM_PUNCTUATION_DROP;
-         name != NULL && punctuation != NULL && i <= TEM_PUNCTUATION_WORD; i++)
+         name != NULL && punctuation != NULL && i <= TEM_PUNCTUATION_WORD; i++) {
         if (strcmp(policy_punctuation_name((tem_punctuation)i), name) == 0) {
             *punctuation = (tem_punctuation)i;
             return TEM_OK;
         }
-    return core_fail(error, TEM_ERR_ARGUMENT, "the policy for punctuation is drop, keep or word");
+        look_near(&near, name, policy_punctuation_name((tem_punctuation)i));
+    }
+    return refuse_choice(&near, "the policy for punctuation is drop, keep or word", error);
 }
 
 const char *tem_order_name(tem_order order) {
@@ -216,12 +241,15 @@ const char *tem_style_name(tem_style style) {
 }
 
 tem_status tem_style_parse(const char *name, tem_style *style, tem_error *error) {
-    for (int i = TEM_STYLE_WORDS; name != NULL && style != NULL && i <= TEM_STYLE_JOINED; i++)
+    near_choice near = {NULL, 0};
+    for (int i = TEM_STYLE_WORDS; name != NULL && style != NULL && i <= TEM_STYLE_JOINED; i++) {
         if (strcmp(policy_style_name((tem_style)i), name) == 0) {
             *style = (tem_style)i;
             return TEM_OK;
         }
-    return core_fail(error, TEM_ERR_ARGUMENT, "the style is words, joined or sentence");
+        look_near(&near, name, policy_style_name((tem_style)i));
+    }
+    return refuse_choice(&near, "the style is words, joined or sentence", error);
 }
 
 const char *tem_repeat_name(tem_repeat repeat) {
@@ -230,12 +258,15 @@ const char *tem_repeat_name(tem_repeat repeat) {
 }
 
 tem_status tem_repeat_parse(const char *name, tem_repeat *repeat, tem_error *error) {
-    for (int i = TEM_REPEAT_EACH; name != NULL && repeat != NULL && i <= TEM_REPEAT_ONCE; i++)
+    near_choice near = {NULL, 0};
+    for (int i = TEM_REPEAT_EACH; name != NULL && repeat != NULL && i <= TEM_REPEAT_ONCE; i++) {
         if (strcmp(policy_repeat_name((tem_repeat)i), name) == 0) {
             *repeat = (tem_repeat)i;
             return TEM_OK;
         }
-    return core_fail(error, TEM_ERR_ARGUMENT, "the policy for repeated words is each or once");
+        look_near(&near, name, policy_repeat_name((tem_repeat)i));
+    }
+    return refuse_choice(&near, "the policy for repeated words is each or once", error);
 }
 
 const char *tem_missing_name(tem_missing missing) {
@@ -244,12 +275,15 @@ const char *tem_missing_name(tem_missing missing) {
 }
 
 tem_status tem_missing_parse(const char *name, tem_missing *missing, tem_error *error) {
-    for (int i = TEM_MISSING_EMPTY; name != NULL && missing != NULL && i <= TEM_MISSING_KEEP; i++)
+    near_choice near = {NULL, 0};
+    for (int i = TEM_MISSING_EMPTY; name != NULL && missing != NULL && i <= TEM_MISSING_KEEP; i++) {
         if (strcmp(policy_missing_name((tem_missing)i), name) == 0) {
             *missing = (tem_missing)i;
             return TEM_OK;
         }
-    return core_fail(error, TEM_ERR_ARGUMENT, "the policy for missing texts is empty or keep");
+        look_near(&near, name, policy_missing_name((tem_missing)i));
+    }
+    return refuse_choice(&near, "the policy for missing texts is empty or keep", error);
 }
 
 unsigned tem_edits(const char *typed, size_t typed_bytes, const char *name, size_t name_bytes) {

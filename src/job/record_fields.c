@@ -147,9 +147,30 @@ tem_status record_fields_check_first(const record_run *r, tem_error *error) {
                         "case-sensitive), and a pipe cannot be searched for it before the release");
 }
 
+/* Which of the names that the records have the first missing one may mean. */
+static bool find_near(const record_run *r, char text[NEAR_FIELD_TEXT_BYTES]) {
+    uint32_t missing = 0;
+    while (missing < r->reader.name_count &&
+           (r->reader.names[missing].role != RECORD_DROPPED ||
+            r->reader.names[missing].may_be_missing || r->found[missing]))
+        missing++;
+    if (r->fields == NULL || missing == r->reader.name_count)
+        return false;
+    near_field near = near_field_for(r->reader.names[missing].name);
+    for (size_t i = 0; i < fields_count(r->fields); i++) {
+        const tem_field field = fields_get(r->fields, i);
+        near_field_look(&near, field.name, field.name_bytes);
+    }
+    return near_field_say(&near, text);
+}
+
 tem_status record_fields_check_dropped(const record_run *r, tem_error *error) {
+    char near[NEAR_FIELD_TEXT_BYTES];
     if (records_have_header(&r->reader) || r->documents == 0 || has_dropped(&r->reader, r->found))
         return TEM_OK;
+    if (find_near(r, near))
+        return core_fail(error, TEM_ERR_FORMAT, "no record has a field that was to be left out%s",
+                         near);
     return core_fail(error, TEM_ERR_FORMAT,
                      "no record has a field that was to be left out (names are case-sensitive)");
 }
