@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "gamma_upper.h"
+#include "slow.h"
 #include "tem_account.h"
 
 #include <math.h>
@@ -392,7 +393,7 @@ static void test_equal_weights(void **state) {
 
 /* ---- draws ---- */
 
-enum { DRAWS = 1000000, REGIONS_MOST = 2 * MOST_WORDS };
+enum { DRAWS = SLOW ? 1000000 : 10000000, REGIONS_MOST = 2 * MOST_WORDS };
 #define ALARM 1e-9 /* each comparison; fewer than 60 of them: below 10^-7 for the file */
 
 /* Pearson's statistic of bins with these shares; bins that are expected fewer than 20 times are one
