@@ -34,6 +34,17 @@ static void print_losses(const tem_model *model, const tem_losses *l, bool is_sa
     print_pair(model, l);
 }
 
+static void print_nearest(const tem_model *model, const tem_losses *l, uint32_t words) {
+    const bool is_sample = l->pairs < words;
+    if (is_sample)
+        printf("nearest     %s random words, each with the word nearest to it; in brackets 99 %% "
+               "intervals for all words:\n            ",
+               talk_count(l->pairs));
+    else
+        fputs("nearest     all words, each with the word nearest to it:\n            ", stdout);
+    print_losses(model, l, is_sample);
+}
+
 static void print_text(const tem_model *model, const tem_mechanism_info *info,
                        const tem_form_audit *a) {
     tem_model_info words;
@@ -43,11 +54,8 @@ static void print_text(const tem_model *model, const tem_mechanism_info *info,
     printf("any inputs  %.6g at most, known or not (proved)\n", tem_round_up(a->bound, DIGITS));
     printf("every word  N_w = %.6f, S_w = %.1f: the same for all words%s\n", a->self, a->support,
            words.excluded > 0 ? "; an excluded word is never an output, and has no N_w" : "");
-    printf("\nthe loss between two words, the largest over all outputs:\n\n"
-           "nearest     %s words%s, each with the word nearest to it:\n            ",
-           a->nearest.pairs < words.words ? talk_count(a->nearest.pairs) : "all",
-           a->nearest.pairs < words.words ? ", evenly spread over the vocabulary" : "");
-    print_losses(model, &a->nearest, false);
+    fputs("\nthe loss between two words, the largest over all outputs:\n\n", stdout);
+    print_nearest(model, &a->nearest, words.words);
     printf("random      %s random pairs; in brackets 99 %% intervals for all pairs:\n            ",
            talk_count(a->random.pairs));
     print_losses(model, &a->random, true);
@@ -73,12 +81,15 @@ static json_t *losses_as_json(const tem_model *model, const tem_losses *l, bool 
 
 static bool print_json(const tem_model *model, const tem_mechanism_info *info,
                        const tem_form_audit *a) {
+    tem_model_info words;
+    tem_model_get_info(model, &words);
+    const bool is_sample = a->nearest.pairs < words.words;
     return print_as_json(json_pack("{s:s, s:f, s:f, s:n, s:n, s:s, s:f, s:f, s:f, s:o, s:o}",
                                    "mechanism", info->properties->name, "epsilon", info->epsilon,
                                    "s", info->s, "gamma", "epsilon_gamma", "unit", info->unit,
                                    "bound", a->bound, "self", a->self, "support", a->support,
-                                   "nearest", losses_as_json(model, &a->nearest, false), "random",
-                                   losses_as_json(model, &a->random, true)));
+                                   "nearest", losses_as_json(model, &a->nearest, is_sample),
+                                   "random", losses_as_json(model, &a->random, true)));
 }
 
 int audit_form(const common_options *common, const mechanism_choice *choice, bool json) {

@@ -129,7 +129,8 @@ typedef struct tem_losses {
     double mean;
     double quantiles[TEM_LOSS_QUANTILES]; /* 5, 50 and 95 percent */
     double low[TEM_LOSS_QUANTILES];  /* where the pairs are a random sample: intervals that have */
-    double high[TEM_LOSS_QUANTILES]; /* each quantile of all pairs with 99 % confidence */
+    double high[TEM_LOSS_QUANTILES]; /* each quantile of all pairs with 99 % confidence; elsewhere
+                                      * the quantiles */
     double worst;
     uint32_t worst_a, worst_b; /* that pair; TEM_NO_WORD if there is none */
     uint64_t reserved[4];      /* 0 */
@@ -140,8 +141,8 @@ typedef struct tem_form_audit {
     double bound;         /* proved: no two inputs, in the vocabulary or not, differ by more */
     double self;          /* N_w of every word that can be an output */
     double support;       /* S_w of every word of the vocabulary */
-    tem_losses nearest;   /* each word and the word nearest to it by the model's distance. Above
-                           * 11,585 words it looks at 2^27 / n words, evenly spread */
+    tem_losses nearest;   /* each word and the word nearest to it by the model's distance; of more
+                           * than 46,340 words n it looks at 2^31 / n, a random sample */
     tem_losses random;    /* 2,000 random pairs, the same for every audit */
     uint64_t reserved[4]; /* 0 */
 } tem_form_audit;

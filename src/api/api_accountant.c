@@ -75,7 +75,7 @@ tem_status tem_form_audit_make(const tem_mechanism *mechanism, const tem_run *ru
     if (mechanism == NULL || audit == NULL)
         return core_fail(error, TEM_ERR_ARGUMENT,
                          "a mechanism and a place for the result are needed");
-    return form_audit(mechanism, run, audit, error);
+    return form_audit(mechanism, FORM_AUDIT_NUMBERS, run, audit, error);
 }
 
 tem_status tem_context_exposure_measure(const tem_mechanism *mechanism, const char *path,

@@ -16,10 +16,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { RANDOM_PAIRS = 2000, TILE = 2048 };
+enum { RANDOM_PAIRS = 2000, LANES = 8 };
 
-/* No more closenesses than this are looked at for the nearest words: some ten seconds. */
-static const uint64_t closenesses_most = (uint64_t)1 << 27;
+#define DEVIATIONS 2.5758 /* 99 % of a normal variable are within so many */
 
 typedef struct loss_pair {
     uint32_t a, b;
@@ -30,32 +29,44 @@ typedef struct pair_pass {
     const law_form *form;
     uint32_t words;
     loss_pair *pairs;
+    double *rows; /* two for each thread: from one word to the next there are `padded` numbers */
+    uint32_t padded;
 } pair_pass;
 
 /* ---- pairs ---- */
 
-/* The largest ratio of the closenesses of two words to the outputs first .. first + count - 1.
- * Excluded words are no outputs. */
-static double largest_ratio(const law_form *f, const loss_pair *p, uint32_t first, uint32_t count) {
-    double x[TILE], y[TILE], largest = 1;
-    f->ops->row(f, p->a, first, count, x);
-    f->ops->row(f, p->b, first, count, y);
-    for (uint32_t i = 0; i < count; i++)
-        if (weights_at(f->weights, first + i) > 0)
-            largest = fmax(largest, fmax(x[i] / y[i], y[i] / x[i]));
+/* The largest ratio of two closenesses to the same output, in lanes that a compiler turns into
+ * vectors. Where a word is no output both are 1. */
+static double largest_ratio(const double *x, const double *y, uint32_t padded) {
+    double most[LANES], largest = 1;
+    for (int k = 0; k < LANES; k++)
+        most[k] = 1;
+    for (uint32_t i = 0; i < padded; i += LANES)
+        for (uint32_t k = 0; k < LANES; k++) {
+            const double a = x[i + k], b = y[i + k];
+            const double ratio = a > b ? a / b : b / a;
+            most[k] = ratio > most[k] ? ratio : most[k];
+        }
+    for (int k = 0; k < LANES; k++)
+        largest = fmax(largest, most[k]);
     return largest;
+}
+
+/* A whole row at once: a piece of it would cost rank a sorted list. */
+static void take_row(const pair_pass *pass, uint32_t word, double *row) {
+    const law_form *f = pass->form;
+    f->ops->row(f, word, 0, pass->words, row);
+    for (uint32_t y = 0; f->weights->values != NULL && y < pass->words; y++)
+        row[y] = f->weights->values[y] > 0 ? row[y] : 1;
 }
 
 static void measure_pair(void *context, uint64_t item, unsigned thread) {
     const pair_pass *pass = context;
     loss_pair *p = &pass->pairs[item];
-    double largest = 1;
-    (void)thread;
-    for (uint32_t first = 0; first < pass->words; first += TILE) {
-        const uint32_t left = pass->words - first;
-        largest = fmax(largest, largest_ratio(pass->form, p, first, left < TILE ? left : TILE));
-    }
-    p->loss = log(largest);
+    double *x = pass->rows + (size_t)2 * thread * pass->padded, *y = x + pass->padded;
+    take_row(pass, p->a, x);
+    take_row(pass, p->b, y);
+    p->loss = log(largest_ratio(x, y, pass->padded));
 }
 
 static int compare_losses(const void *a, const void *b) {
@@ -104,18 +115,6 @@ static tem_status find_nearest(const tem_model *model, loss_pair *p, tem_error *
     return status;
 }
 
-/* All words with their nearest words; in a large vocabulary words at equal distances of their
- * ids. */
-static tem_status choose_nearest(const tem_model *model, uint32_t count, loss_pair *pairs,
-                                 tem_error *error) {
-    tem_status status = TEM_OK;
-    for (uint32_t i = 0; i < count && status == TEM_OK; i++) {
-        pairs[i].a = (uint32_t)((uint64_t)i * model->words.count / count);
-        status = find_nearest(model, &pairs[i], error);
-    }
-    return status;
-}
-
 /* The next number of a fixed sequence that looks random (SplitMix64). Nothing is hidden by it: it
  * chooses public pairs. */
 static uint64_t next_number(uint64_t *state) {
@@ -123,6 +122,20 @@ static uint64_t next_number(uint64_t *state) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
     x = (x ^ x >> 27) * 0x94d049bb133111eb;
     return x ^ x >> 31;
+}
+
+/* All words with their nearest words; or words at random, each perhaps more than once, as the
+ * intervals assume. */
+static tem_status choose_nearest(const tem_model *model, uint32_t count, loss_pair *pairs,
+                                 tem_error *error) {
+    const uint32_t words = model->words.count;
+    tem_status status = TEM_OK;
+    uint64_t state = 2;
+    for (uint32_t i = 0; i < count && status == TEM_OK; i++) {
+        pairs[i].a = count == words ? i : (uint32_t)(next_number(&state) % words);
+        status = find_nearest(model, &pairs[i], error);
+    }
+    return status;
 }
 
 /* Pairs of two different words, the same in every audit. */
@@ -135,23 +148,49 @@ static void choose_random(uint32_t words, loss_pair *pairs) {
     }
 }
 
-static uint32_t nearest_count(uint32_t words) {
-    const uint64_t most = closenesses_most / words;
-    return most < words ? (uint32_t)most : words;
+/* All words if their rows have at most so many numbers. */
+static uint32_t nearest_count(uint32_t words, uint64_t numbers_most) {
+    const uint64_t most = numbers_most / words;
+    return most < 1 ? 1 : most < words ? (uint32_t)most : words;
 }
 
-static tem_status measure_pairs(const tem_mechanism *m, const tem_run *run, loss_pair *pairs,
-                                tem_form_audit *audit, tem_error *error) {
-    const uint32_t words = m->count, count = nearest_count(words);
-    pair_pass pass = {.form = mechanism_form(m), .words = words, .pairs = pairs};
-    TRY(choose_nearest(m->model, count, pairs, error));
-    TRY(core_parallel(run, "comparing nearest words", count, measure_pair, &pass, error));
-    audit->nearest = losses_of(pairs, count, 0);
-    choose_random(words, pairs);
+static tem_status measure_pairs(const tem_model *model, pair_pass *pass, uint32_t nearest,
+                                const tem_run *run, tem_form_audit *audit, tem_error *error) {
+    TRY(choose_nearest(model, nearest, pass->pairs, error));
+    TRY(core_parallel(run, "comparing nearest words", nearest, measure_pair, pass, error));
+    audit->nearest = losses_of(pass->pairs, nearest, nearest < pass->words ? DEVIATIONS : 0);
+    choose_random(pass->words, pass->pairs);
     tem_status status =
-        core_parallel(run, "comparing random pairs", RANDOM_PAIRS, measure_pair, &pass, error);
+        core_parallel(run, "comparing random pairs", RANDOM_PAIRS, measure_pair, pass, error);
     if (status == TEM_OK)
-        audit->random = losses_of(pairs, RANDOM_PAIRS, 2.5758);
+        audit->random = losses_of(pass->pairs, RANDOM_PAIRS, DEVIATIONS);
+    return status;
+}
+
+/* The rows of all threads. Where the loop over lanes goes beyond the last word they say 1. */
+static double *make_rows(const tem_run *run, uint32_t padded) {
+    const size_t count = (size_t)2 * core_thread_count(run) * padded;
+    double *rows = core_alloc(count, sizeof *rows);
+    for (size_t i = 0; rows != NULL && i < count; i++)
+        rows[i] = 1;
+    return rows;
+}
+
+static tem_status measure_losses(const tem_mechanism *m, uint64_t numbers_most, const tem_run *run,
+                                 tem_form_audit *audit, tem_error *error) {
+    const uint32_t nearest = nearest_count(m->count, numbers_most);
+    const uint32_t padded = (m->count + LANES - 1) / LANES * LANES;
+    pair_pass pass = {
+        .form = mechanism_form(m),
+        .words = m->count,
+        .pairs = core_alloc(nearest > RANDOM_PAIRS ? nearest : RANDOM_PAIRS, sizeof *pass.pairs),
+        .rows = make_rows(run, padded),
+        .padded = padded};
+    const tem_status status = pass.pairs == NULL || pass.rows == NULL
+                                  ? core_fail_memory(error)
+                                  : measure_pairs(m->model, &pass, nearest, run, audit, error);
+    core_free(pass.rows);
+    core_free(pass.pairs);
     return status;
 }
 
@@ -166,17 +205,13 @@ static tem_status check(const tem_mechanism *m, tem_error *error) {
     return status;
 }
 
-tem_status form_audit(const tem_mechanism *m, const tem_run *run, tem_form_audit *audit,
-                      tem_error *error) {
+tem_status form_audit(const tem_mechanism *m, uint64_t numbers_most, const tem_run *run,
+                      tem_form_audit *audit, tem_error *error) {
     TRY(check(m, error));
     tem_form_audit made = {.bound = law_form_bound(mechanism_form(m))};
-    const uint32_t count = nearest_count(m->count);
-    loss_pair *pairs = core_alloc(count > RANDOM_PAIRS ? count : RANDOM_PAIRS, sizeof *pairs);
-    tem_status status = pairs == NULL ? core_fail_memory(error)
-                                      : form_measure_alike(m, &made.self, &made.support, error);
+    tem_status status = form_measure_alike(m, &made.self, &made.support, error);
     if (status == TEM_OK)
-        status = measure_pairs(m, run, pairs, &made, error);
-    core_free(pairs);
+        status = measure_losses(m, numbers_most, run, &made, error);
     if (status == TEM_OK)
         *audit = made;
     return status;

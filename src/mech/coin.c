@@ -62,14 +62,18 @@ static double height(const coin_state *s, bool is_kept) {
 
 static void row(const law_form *f, uint32_t w, uint32_t first, uint32_t count, double *out) {
     const coin_state *s = f->state;
+    const double other = height(s, false);
     for (uint32_t i = 0; i < count; i++)
-        out[i] = height(s, s->kept[w] == first + i);
+        out[i] = other;
+    if (s->kept[w] - first < count) /* below `first` it wraps around */
+        out[s->kept[w] - first] = height(s, true);
 }
 
 static void column(const law_form *f, uint32_t y, uint32_t first, uint32_t count, double *out) {
     const coin_state *s = f->state;
+    const double own = height(s, true), other = height(s, false);
     for (uint32_t i = 0; i < count; i++)
-        out[i] = height(s, s->kept[first + i] == y);
+        out[i] = s->kept[first + i] == y ? own : other;
 }
 
 static const law_form_ops form_ops = {

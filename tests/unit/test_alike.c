@@ -1,5 +1,6 @@
-/* test_alike.c - what rank and coin do to every word alike: N_w, S_w and the best guess against
- * brute force over all inputs and outputs, and the epsilon for a target. */
+/* test_alike.c - what rank and coin do to every word alike: N_w, S_w, the best guess and losses of
+ * pairs against brute force over all inputs and outputs, and the epsilon for a target. */
+#include "audit/form_audit.h"
 #include "audit/prior.h"
 #include "mech/model_mechanism.h"
 #include "pseudo.h"
@@ -110,6 +111,87 @@ static void test_effects(void **state) {
     }
 }
 
+/* The largest |ln P(y | a) - ln P(y | b)| over the outputs y. */
+static double loss_of(const tem_mechanism *m, uint32_t a, uint32_t b) {
+    double row[WORDS], other[WORDS], largest = 0;
+    assert_int_equal(mechanism_row(m, a, row, NULL), TEM_OK);
+    assert_int_equal(mechanism_row(m, b, other, NULL), TEM_OK);
+    for (uint32_t y = 0; y < WORDS; y++)
+        if (!tem_model_is_excluded(m->model, y))
+            largest = fmax(largest, fabs(log(row[y] / other[y])));
+    return largest;
+}
+
+static uint32_t nearest_to(const tem_model *model, uint32_t word) {
+    uint32_t nearest = word == 0;
+    for (uint32_t w = 0; w < WORDS; w++)
+        if (w != word &&
+            tem_model_distance(model, word, w) < tem_model_distance(model, word, nearest))
+            nearest = w;
+    return nearest;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* `sorted`: the losses of all words and their nearest ones. Of WORDS losses the number
+ * ceil(part * WORDS) is the quantile. */
+static void check_all(const tem_losses *l, const double *sorted) {
+    static const double parts[TEM_LOSS_QUANTILES] = {0.05, 0.5, 0.95};
+    double sum = 0;
+    for (uint32_t w = 0; w < WORDS; w++)
+        sum += sorted[w];
+    assert_int_equal(l->pairs, WORDS);
+    assert_true(is_near(l->mean, sum / WORDS));
+    assert_true(is_near(l->worst, sorted[WORDS - 1]));
+    for (int i = 0; i < TEM_LOSS_QUANTILES; i++) {
+        assert_true(is_near(l->quantiles[i], sorted[(uint32_t)ceil(parts[i] * WORDS) - 1]));
+        assert_true(l->low[i] <= l->quantiles[i] && l->low[i] >= l->quantiles[i]);
+        assert_true(l->high[i] <= l->quantiles[i] && l->high[i] >= l->quantiles[i]);
+    }
+}
+
+/* A sample of 60 of the words: its intervals have the quantiles of all words, and where the losses
+ * differ that of the median has some extent. */
+static void check_sample(const tem_mechanism *m, const double *sorted) {
+    static const double parts[TEM_LOSS_QUANTILES] = {0.05, 0.5, 0.95};
+    enum { SOME = 60 };
+    tem_form_audit audit;
+    assert_int_equal(form_audit(m, SOME * WORDS, NULL, &audit, NULL), TEM_OK);
+    const tem_losses *l = &audit.nearest;
+    assert_int_equal(l->pairs, SOME);
+    assert_true(is_near(l->worst, loss_of(m, l->worst_a, l->worst_b)));
+    assert_int_equal(l->worst_b, nearest_to(m->model, l->worst_a));
+    for (int i = 0; i < TEM_LOSS_QUANTILES; i++) {
+        const double of_all = sorted[(uint32_t)ceil(parts[i] * WORDS) - 1];
+        assert_true(l->low[i] <= of_all * (1 + 1e-11) && of_all <= l->high[i] * (1 + 1e-11));
+    }
+    assert_true(sorted[WORDS / 3] >= sorted[WORDS - WORDS / 3] || l->low[1] < l->high[1]);
+}
+
+static void test_audit(void **state) {
+    (void)state;
+    for (unsigned trial = 0; trial < 4; trial++) {
+        tem_model *model = make_model(trial % 2 == 1);
+        tem_mechanism *m = make(model, trial < 2 ? "rank" : "coin", 1.7);
+        double losses[WORDS];
+        tem_form_audit audit;
+        assert_int_equal(tem_form_audit_make(m, NULL, &audit, NULL), TEM_OK);
+        for (uint32_t w = 0; w < WORDS; w++)
+            losses[w] = loss_of(m, w, nearest_to(model, w));
+        qsort(losses, WORDS, sizeof *losses, compare_doubles);
+        check_all(&audit.nearest, losses);
+        check_sample(m, losses);
+        assert_true(audit.random.worst <= audit.bound * (1 + 1e-11));
+        assert_true(
+            is_near(audit.random.worst, loss_of(m, audit.random.worst_a, audit.random.worst_b)));
+        tem_mechanism_free(m);
+        tem_model_free(model);
+    }
+}
+
 /* The answer keeps the target, and an epsilon larger by 0.1 % does not. */
 static void test_choice(void **state) {
     (void)state;
@@ -189,6 +271,7 @@ static void test_refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_effects),
+        cmocka_unit_test(test_audit),
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_refusals),
     };
