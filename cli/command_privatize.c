@@ -74,9 +74,9 @@ static int parse_names(privatize_request *r) {
     if (r->punctuation_name != NULL &&
         tem_punctuation_parse(r->punctuation_name, &r->job.text.punctuation, &error) != TEM_OK)
         return talk_usage("privatize", "--punctuation: %s", error.message);
-    if (r->format_name != NULL &&
-        tem_format_parse(r->format_name, &r->job.format, &error) != TEM_OK)
-        return talk_usage("privatize", "--format: %s", error.message);
+    const int format = format_parse("privatize", r->format_name, &r->job.format);
+    if (format != EXIT_DONE)
+        return format;
     if (r->style_name != NULL &&
         tem_style_parse(r->style_name, &r->job.text.style, &error) != TEM_OK)
         return talk_usage("privatize", "--style: %s", error.message);
@@ -315,6 +315,20 @@ static void warn_about_language(const tem_mechanism *mechanism, const tem_counts
               share * (double)counts->unknown, share * (double)counts->function_words);
 }
 
+/* PRIVACY: printed also if the user asked for quiet: no bound covers what the file of a language
+ * model shows of the text that it was made of. */
+static void warn_about_public_text(const tem_counts *counts) {
+    const char *remedy = "The file of that language model shows much of this text to whoever has "
+                         "it. Use one that was made of other texts ('tem ngram')";
+    if (counts->public_documents > counts->documents / 2)
+        talk_note(false,
+                  "tem: warning: about %s of the %s document%s of the input are lines of the text "
+                  "that the language model was made of. %s.",
+                  talk_count(counts->public_documents < counts->documents ? counts->public_documents
+                                                                          : counts->documents),
+                  talk_count(counts->documents), counts->documents == 1 ? "" : "s", remedy);
+}
+
 /* A mechanism whose law does not fall off with the distance has no gamma, but a bound. */
 static void say_exponent(bool quiet, const tem_mechanism_info *info) {
     if (info->gamma_steps > 0)
@@ -358,6 +372,7 @@ static void say_what_was_done(const privatize_request *r, const tem_mechanism *m
               counts->documents == 0 ? "the input is empty" : "the input has no word");
     if (!quiet)
         warn_about_language(mechanism, counts);
+    warn_about_public_text(counts);
     const bool brief = quiet || !(r->common.verbose || r->dry_run);
     if (why_not_private == NULL) {
         say_exponent(brief, info);

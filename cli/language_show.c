@@ -125,6 +125,9 @@ static void print_info(const shown_language *l) {
                talk_number(i->lift));
     print_text("origin      ", tem_language_origin(l->language));
     print_text("license     ", tem_language_license(l->language));
+    if (i->sources > 0)
+        printf("made of     %s text%s that tem has read, and refuses %s as an input\n",
+               talk_count(i->sources), i->sources == 1 ? "" : "s", i->sources == 1 ? "it" : "them");
     printf("hash        %s\n", i->hash);
     print_trust(l);
 }
@@ -133,13 +136,14 @@ static int print_json(const shown_language *l) {
     const tem_language_info *i = &l->info;
     tem_error error;
     json_t *root = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:s, s:s, s:s, s:b}", "language",
-        l->path, "name", i->name, "bytes", (json_int_t)i->bytes, "order", (json_int_t)i->order,
-        "words", (json_int_t)i->words, "bigrams", (json_int_t)i->bigrams, "histories",
-        (json_int_t)i->histories, "trigrams", (json_int_t)i->trigrams, "temper", i->temper, "lift",
-        i->lift > 0 ? json_real(i->lift) : json_null(), "origin", tem_language_origin(l->language),
-        "license", tem_language_license(l->language), "hash", i->hash, "trusted",
-        is_trusted(l, &error));
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:s, s:s, s:I, s:I, s:s, s:b}",
+        "language", l->path, "name", i->name, "bytes", (json_int_t)i->bytes, "order",
+        (json_int_t)i->order, "words", (json_int_t)i->words, "bigrams", (json_int_t)i->bigrams,
+        "histories", (json_int_t)i->histories, "trigrams", (json_int_t)i->trigrams, "temper",
+        i->temper, "lift", i->lift > 0 ? json_real(i->lift) : json_null(), "origin",
+        tem_language_origin(l->language), "license", tem_language_license(l->language), "sources",
+        (json_int_t)i->sources, "source_lines", (json_int_t)i->source_lines, "hash", i->hash,
+        "trusted", is_trusted(l, &error));
     const bool done = root != NULL && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
     json_decref(root);
     if (!done) {

@@ -7,9 +7,9 @@
  * model ($TEM_MODEL, or the one installed with tem; docs/C.md says which models it trusts). With
  * --calibrated it takes the certificate for EPSILON beside the model ('tem info' lists them). That
  * is less noise at the same EPSILON: choose EPSILON for the mechanism that you use
- * (docs/EPSILON.md). M is the mechanism, tem unless it is given. With a language model, "english" or
- * a FILE.temlm that you trust ('tem verify'), each line is a document that is drawn in context: it
- * reads like text, and EPSILON means another bound (docs/PRIVACY.md).
+ * (docs/EPSILON.md). M is the mechanism, tem unless it is given. With a language model, "english"
+ * or a FILE.temlm that you trust ('tem verify'), each line is a document that is drawn in context:
+ * it reads like text, and EPSILON means another bound (docs/PRIVACY.md).
  *
  * What a service must get right:
  *  - Model and mechanism are made once and shared; every thread has a generator of its own.
@@ -117,8 +117,8 @@ static void log_error(const char *what, const tem_error *error) {
             error->file[0] != '\0' ? ": " : "", error->message, tem_status_name(error->status));
 }
 
-/* Where the model and the language model of general English may be: beside the program, or where tem
- * is installed. */
+/* Where the model and the language model of general English may be: beside the program, or where
+ * tem is installed. */
 enum { FOLDERS = 3 };
 
 static const char *const *folders(void) {

@@ -141,12 +141,22 @@ TEM_API tem_status tem_status_parse(const char *name, tem_status *status, tem_er
  * call. If the callback returns non-zero, the long call stops and fails with TEM_ERR_CANCELLED. */
 typedef int tem_progress_fn(void *context, const char *stage, uint64_t done, uint64_t total);
 
+/* Names a document on which one thread has worked for more than 10 s: the one that takes longest.
+ *   document   its number, from 1, in its file, or among the texts of the call
+ *   file       the file, "standard input", or NULL: a text of the caller
+ *   seconds    how long so far
+ * Never the text. tem calls it just before the progress callback, from the same thread and with the
+ * same context, as long as the thread works on the document. */
+typedef void tem_slow_document_fn(void *context, uint64_t document, const char *file,
+                                  double seconds);
+
 /* How a long call runs. Wherever a call takes a tem_run, NULL means all defaults. */
 typedef struct tem_run {
     unsigned threads;          /* at most this many; 0: one per CPU */
     tem_progress_fn *progress; /* or NULL */
     void *progress_context;
-    uint64_t reserved[4]; /* must be 0 */
+    tem_slow_document_fn *slow_document; /* or NULL */
+    uint64_t reserved[3];                /* must be 0 */
 } tem_run;
 
 /* -------------------------------------------------------------- metrics -- */
@@ -985,10 +995,18 @@ typedef struct tem_counts {
     uint64_t punctuation; /* pieces of punctuation; TEM_PUNCTUATION_WORD also adds them to words */
     uint64_t largest;     /* words of the document with the most words, with TEM_REPEAT_ONCE words
                            * that cost; 0: not known, or no words */
-    uint64_t function_words; /* English function words that the model has, such as "the" */
-    uint64_t charged;        /* words that cost: `words` without the places where TEM_REPEAT_ONCE
-                              * gave an output again. Only a charge with TEM_REPEAT_ONCE reads it */
-    uint64_t reserved[1];    /* 0 */
+    uint64_t function_words;   /* English function words that the model has, such as "the" */
+    uint64_t charged;          /* words that cost: `words` without the places where TEM_REPEAT_ONCE
+                                * gave an output again. Only a charge with TEM_REPEAT_ONCE reads it
+                                */
+    uint32_t public_documents; /* documents that are lines of the texts that the language model was
+                                * made of: of 5 known words or more, whatever their case, spaces and
+                                * punctuation. An estimate if the language model keeps a sample of
+                                * the lines; at most 2^32 - 1. All documents if a pipe was such a
+                                * text, from its first byte to its last. If most are, take another
+                                * language model: this one shows much of the text to whoever has
+                                * its file */
+    uint32_t reserved[1];      /* 0 */
 } tem_counts;
 
 /* Whether most of a text seems to be in another language than the words of the model: 1 or 0. Of at
@@ -1236,13 +1254,14 @@ TEM_API const char *tem_job_why_not_private(const tem_mechanism *mechanism, cons
  *             failure; the call makes the list empty first. Show the unchanged ones to the user:
  *             tem does nothing to protect them. tem looks at the values of the first 1,000 records.
  *             NULL: none
- * Fails with TEM_ERR_ARGUMENT (also: a field is both private and dropped), TEM_ERR_FILE,
- * TEM_ERR_EXISTS (also: the output is an input), TEM_ERR_FORMAT (with file and line:
- * not UTF-8, a broken record, a header without the field, a file that is not a ledger),
- * TEM_ERR_RANGE, TEM_ERR_DAMAGED (the model or the ledger), TEM_ERR_BUDGET, TEM_ERR_MEMORY,
- * TEM_ERR_CANCELLED. After a failure a file `output` does not exist, or is as it was before. (It is
- * whole if only flushing its directory failed; the message says so.) Standard output then has the
- * first documents, each whole, unless writing itself failed or was interrupted. */
+ * Fails with TEM_ERR_ARGUMENT (also: a field is both private and dropped; a file is a text that the
+ * language model was made of), TEM_ERR_FILE, TEM_ERR_EXISTS (also: the output is an input),
+ * TEM_ERR_FORMAT (with file and line: not UTF-8, a broken record, a header without the field, a
+ * file that is not a ledger), TEM_ERR_RANGE, TEM_ERR_DAMAGED (the model or the ledger),
+ * TEM_ERR_BUDGET, TEM_ERR_MEMORY, TEM_ERR_CANCELLED. After a failure a file `output` does not
+ * exist, or is as it was before. (It is whole if only flushing its directory failed; the message
+ * says so.) Standard output then has the first documents, each whole, unless writing itself failed
+ * or was interrupted. */
 TEM_API tem_status tem_privatize_files(const tem_mechanism *mechanism, const tem_job *job,
                                        const tem_run *run, tem_counts *counts, tem_balance *balance,
                                        tem_fields *fields, tem_error *error);

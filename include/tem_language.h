@@ -7,7 +7,9 @@
  * words that the context expects.
  *
  * It is made of PUBLIC text: whoever has the file learns which words that text has, and in which
- * order. The rules at the top of tem.h hold here, too. */
+ * order. The file keeps the hash of each text that tem has read to make it, and of its lines:
+ * tem_privatize_files refuses such a text as an input, and counts find documents that are such
+ * lines (tem_counts). The rules at the top of tem.h hold here, too. */
 #ifndef TEM_LANGUAGE_H
 #define TEM_LANGUAGE_H
 
@@ -88,15 +90,17 @@ TEM_API tem_status tem_language_find_english(const char *model_path, int model_i
 
 typedef struct tem_language_info {
     char name[64];
-    char hash[65];        /* of the content, in hex: what tem_trust_add notes */
-    uint32_t order;       /* how many words an n-gram has at most: 1 to 3 */
-    uint32_t words;       /* outputs */
-    uint32_t bigrams;     /* pairs of words with a weight of their own */
-    uint32_t histories;   /* pairs of words after which words have weights of their own */
-    uint32_t trigrams;    /* those weights */
-    uint64_t bytes;       /* of the file */
-    double temper, lift;  /* as it was made; lift 0: not cut */
-    uint64_t reserved[8]; /* 0 */
+    char hash[65];         /* of the content, in hex: what tem_trust_add notes */
+    uint32_t order;        /* how many words an n-gram has at most: 1 to 3 */
+    uint32_t words;        /* outputs */
+    uint32_t bigrams;      /* pairs of words with a weight of their own */
+    uint32_t histories;    /* pairs of words after which words have weights of their own */
+    uint32_t trigrams;     /* those weights */
+    uint64_t bytes;        /* of the file */
+    double temper, lift;   /* as it was made; lift 0: not cut */
+    uint32_t sources;      /* texts whose hash the file keeps: those that tem has read to make it */
+    uint32_t source_lines; /* hashes of their lines, of 5 known words or more: a sample of many */
+    uint64_t reserved[7];  /* 0 */
 } tem_language_info;
 
 /* Fills *info. All 0 for a language model that is not made of n-grams. */

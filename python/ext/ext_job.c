@@ -57,9 +57,17 @@ static PyObject *why_not_private(PyObject *self, PyObject *seeded) {
     return why != NULL ? PyUnicode_FromString(why) : Py_NewRef(Py_None);
 }
 
+/* What there is to warn of: 1, the texts seem to be in another language than the model; 2, most are
+ * lines of the text that the language model was made of; 3, both. */
+static PyObject *concerns(const ext_job *job, const tem_counts *counts) {
+    const int is_foreign = tem_counts_are_foreign(job->mechanism->mechanism, counts);
+    return PyLong_FromLong((is_foreign ? 1 : 0) +
+                           (counts->public_documents > counts->documents / 2 ? 2 : 0));
+}
+
 /* ---- one text ---- */
 
-/* text(str): (the private text, whether the text seems to be in another language than the model) */
+/* text(str): (the private text, what there is to warn of) */
 static PyObject *text(PyObject *self, PyObject *given) {
     const ext_job *job = (ext_job *)self;
     ext_state *state = ext_state_of_self(self);
@@ -83,9 +91,8 @@ static PyObject *text(PyObject *self, PyObject *given) {
         return ext_fail(state, &error);
     PyObject *result = NULL;
     if (!PyErr_Occurred())
-        result = Py_BuildValue(
-            "NN", PyUnicode_DecodeUTF8(out, (Py_ssize_t)out_bytes, NULL),
-            PyBool_FromLong(tem_counts_are_foreign(job->mechanism->mechanism, &counts)));
+        result = Py_BuildValue("NN", PyUnicode_DecodeUTF8(out, (Py_ssize_t)out_bytes, NULL),
+                               concerns(job, &counts));
     tem_text_free(out);
     return result;
 }
@@ -162,8 +169,8 @@ static PyObject *fail_text(const ext_state *state, const tem_error *error) {
     return ext_fail(state, &named);
 }
 
-/* ([text], (documents, words, unknown, punctuation, charged), balance or None, whether the texts
- * seem to be in another language than the model); NULL with an exception. */
+/* ([text], (documents, words, unknown, punctuation, charged), balance or None, what there is to
+ * warn of); NULL with an exception. */
 static PyObject *make_result(const ext_job *job, const tem_texts *private, PyObject *items,
                              const tem_counts *counts, PyObject *balance) {
     PyObject *list = balance == NULL ? NULL : make_list(private, items);
@@ -171,11 +178,10 @@ static PyObject *make_result(const ext_job *job, const tem_texts *private, PyObj
         Py_XDECREF(balance);
         return NULL;
     }
-    return Py_BuildValue(
-        "N(KKKKK)NN", list, (unsigned long long)counts->documents,
-        (unsigned long long)counts->words, (unsigned long long)counts->unknown,
-        (unsigned long long)counts->punctuation, (unsigned long long)counts->charged, balance,
-        PyBool_FromLong(tem_counts_are_foreign(job->mechanism->mechanism, counts)));
+    return Py_BuildValue("N(KKKKK)NN", list, (unsigned long long)counts->documents,
+                         (unsigned long long)counts->words, (unsigned long long)counts->unknown,
+                         (unsigned long long)counts->punctuation,
+                         (unsigned long long)counts->charged, balance, concerns(job, counts));
 }
 
 /* Privatizes the texts that were read. The library has charged for them when the call returns. */

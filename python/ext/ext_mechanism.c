@@ -193,8 +193,8 @@ static PyObject *self_median(PyObject *self, PyObject *unused) {
     return status == TEM_OK ? PyFloat_FromDouble(median) : Py_NewRef(Py_None);
 }
 
-/* How often the exposed words stay unchanged, at TEM_SELF_QUANTILE, without the language model; None
- * if unknown (Madlib). */
+/* How often the exposed words stay unchanged, at TEM_SELF_QUANTILE, without the language model;
+ * None if unknown (Madlib). */
 static PyObject *self_quantile(PyObject *self, PyObject *unused) {
     double exposed = 0;
     (void)unused;

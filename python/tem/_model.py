@@ -817,20 +817,25 @@ class Model:
              ) -> tuple[Any, tuple[int, int, int, int, int], dict[str, Any] | None]:
         seed = self._seed(job, options, stacklevel=5)
         values, rebuild = unpack(texts)
-        private, counts, balance, foreign = job.texts(
+        private, counts, balance, concerns = job.texts(
             values, _workers(options), seed, options.get("progress"), charged)
-        if foreign:
-            self._warn_foreign()
+        if concerns:
+            self._warn_of_texts(concerns)
         return rebuild(private), counts, balance
 
     def _draw_one(self, job: _tem.Job, text: str) -> str:
-        private, foreign = job.text(text)
-        if foreign:
-            self._warn_foreign()
+        private, concerns = job.text(text)
+        if concerns:
+            self._warn_of_texts(concerns)
         return private
 
-    def _warn_foreign(self) -> None:
-        if self._warns:  # the same words each time: Python shows them once
+    def _warn_of_texts(self, concerns: int) -> None:
+        if concerns & 2 and self._warns:
+            warnings.warn("most of the texts are lines of the text that the language model was "
+                          "made of, and whoever has its file learns much of them. Use a language "
+                          "model that was made of other texts",
+                          PrivacyWarning, stacklevel=4)
+        if concerns & 1 and self._warns:  # the same words each time: Python shows them once
             warnings.warn("the texts are mostly not in the language of the model, which does not "
                           "know many of their words. An unknown word becomes any word. Use a "
                           "model of the language of the texts; Model.build makes one from its "

@@ -481,6 +481,31 @@ def test_warnings(small, trained):
         assert not any("choose(" in message for message in told)
 
 
+def test_an_unknown_word_has_no_distance(small, trained):
+    """Where there is no gamma."""
+    for options in ({"mechanism": "coin"}, {"language_model": trained, "mechanism": "coin"}):
+        found = small.explain("zzz", 1, top=2, **options)
+        assert all(math.isnan(entry.distance) for entry in found.entries)
+        assert "        -  0." in str(found)
+    assert small.explain("zzz", 1, gamma=3, top=1).entries[0].distance == 3
+    assert small.explain("movie", 1, mechanism="coin", top=1).entries[0].distance == 0
+
+
+def test_its_own_text(small, tmp_path):
+    path = tmp_path / "own.txt"
+    path.write_text("the movie was great fun\nthe film was very bad\n" * 3)
+    own = tem.LanguageModel.train(small, path, order=2)
+    with pytest.warns(tem.PrivacyWarning, match="lines of the text that the language model"):
+        small.privatize("The movie: was great fun!", epsilon=1, language_model=own)
+    with pytest.warns(tem.PrivacyWarning, match="lines of the text that the language model"):
+        small.privatize(["the movie was great FUN", "The film was very bad", "x"], epsilon=1,
+                        language_model=own)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tem.PrivacyWarning)
+        small.privatize(["the movie was great fun", "the film was great", "x"], epsilon=1,
+                        language_model=own)
+
+
 # ---- words that are never released ----
 
 def test_never(small, trained):

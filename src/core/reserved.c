@@ -3,9 +3,10 @@
 
 #include "core/status.h"
 
-bool core_reserved_is_used(const uint64_t *reserved, size_t count, tem_error *error) {
-    for (size_t i = 0; i < count; i++)
-        if (reserved[i] != 0) {
+bool core_reserved_is_used(const void *reserved, size_t bytes, tem_error *error) {
+    const unsigned char *fields = reserved;
+    for (size_t i = 0; i < bytes; i++)
+        if (fields[i] != 0) {
             core_fail(error, TEM_ERR_ARGUMENT,
                       "a reserved field is not 0: the program was made for a newer tem");
             return true;

@@ -4,11 +4,13 @@
 #include "core/status.h"
 #include "job/record_fields.h"
 #include "job/record_input.h"
+#include "job/source_watch.h"
 
 typedef struct file_job {
     const tem_job *options;
     const tem_run *run;
     record_run records;
+    source_watch watch;
     bool has_output; /* the output was opened */
 } file_job;
 
@@ -31,6 +33,13 @@ static tem_status put_header(void *records, const char *header, size_t size, tem
     return status;
 }
 
+/* PRIVACY: lines may be short, or sampled; a whole text needs no line to be recognized. */
+static void count_public_input(file_job *j) {
+    tem_counts *c = &j->records.counts;
+    if (j->watch.found > 0)
+        c->public_documents = (uint32_t)(c->documents < UINT32_MAX ? c->documents : UINT32_MAX);
+}
+
 /* Reads all inputs once, from the beginning. Releases their records or, if `counting`, only counts
  * them. */
 static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
@@ -39,6 +48,7 @@ static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
     const char *data = NULL;
     size_t size = 0;
     record_run_begin(&j->records, counting, stream_total_bytes(o->inputs, o->input_count));
+    j->watch.found = 0;
     const record_source from = {.paths = o->inputs,
                                 .count = o->input_count,
                                 .reader = &j->records.reader,
@@ -46,7 +56,8 @@ static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
                                 .run = j->run,
                                 .context = &j->records,
                                 .ask = ask_workers,
-                                .header = put_header};
+                                .header = put_header,
+                                .watch = &j->watch};
     record_input_begin(&inputs, &from);
     tem_status status = record_input_next(&inputs, &data, &size, error);
     while (status == TEM_OK && size > 0) {
@@ -55,6 +66,7 @@ static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
             status = record_input_next(&inputs, &data, &size, error);
     }
     record_input_end(&inputs);
+    count_public_input(j);
     return status == TEM_OK ? record_fields_check_dropped(&j->records, error) : status;
 }
 
@@ -166,6 +178,8 @@ tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, 
     j.records.spending.ledger.descriptor = -1;
     TRY(check_job(options, &j.records, error));
     TRY(spending_check(mechanism, options, error));
+    TRY(source_watch_open(&j.watch, mechanism, error));
+    TRY(source_watch_check(&j.watch, options->inputs, options->input_count, run, error));
     tem_status status = open_job(&j, mechanism, error);
     const bool twice = status == TEM_OK && counts_first(&j, &start);
     j.records.first_decides = may_show_too_late(&j) && !twice;

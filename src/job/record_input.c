@@ -119,6 +119,8 @@ static tem_status read_batch(record_input *i, tem_error *error) {
         TRY(ask(i, error));
         TRY(stream_input_fill(in, wanted, error));
         i->untold += in->data.size - before;
+        if (i->from.watch != NULL && in->data.size > before)
+            source_watch_pass(i->from.watch, in->data.data + before, in->data.size - before);
         i->whole = in->data.size == 0
                        ? 0
                        : records_whole(i->from.reader, in->data.data, in->data.size, in->at_end);
@@ -134,6 +136,8 @@ static tem_status read_batch(record_input *i, tem_error *error) {
 static tem_status open_next(record_input *i, tem_error *error) {
     const char *path = i->from.count == 0 ? "-" : i->from.paths[i->next];
     TRY(stream_input_open(&i->in, path, i->from.run, error));
+    if (i->from.watch != NULL)
+        source_watch_begin(i->from.watch);
     i->next++;
     i->is_open = i->begins = true;
     i->header_due = records_have_header(i->from.reader);
@@ -147,6 +151,8 @@ static tem_status close_input(record_input *i, tem_error *error) {
     if (i->header_due)
         return core_fail_at(error, TEM_ERR_FORMAT, i->from.place->path, 1, 0,
                             "expected a header, found an empty file");
+    if (i->from.watch != NULL)
+        source_watch_end(i->from.watch);
     stream_input_close(&i->in);
     i->is_open = false;
     return TEM_OK;

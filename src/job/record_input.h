@@ -7,6 +7,7 @@
 #define JOB_RECORD_INPUT_H
 
 #include "io/stream.h"
+#include "job/source_watch.h"
 #include "records/records.h"
 
 enum { RECORD_BATCH_BYTES = 4 << 20 }; /* bytes read at a time, unless a record is larger */
@@ -38,6 +39,8 @@ typedef struct record_source {
 
     /* Takes the header of the first input, without its line end; NULL: nobody wants it. */
     tem_status (*header)(void *context, const char *header, size_t size, tem_error *error);
+
+    source_watch *watch; /* sees the content of all inputs; NULL: nobody looks */
 } record_source;
 
 typedef struct record_input {

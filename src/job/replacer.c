@@ -8,6 +8,7 @@
 #include "text/sentence.h"
 #include "text/tags.h"
 
+#include <sodium.h>
 #include <string.h>
 
 const char *policy_oov_name(tem_oov oov) {
@@ -67,6 +68,8 @@ void counts_add(tem_counts *total, const tem_counts *added) {
     total->function_words += added->function_words;
     total->charged += added->charged;
     total->punctuation += added->punctuation;
+    const uint64_t public = (uint64_t)total->public_documents + added->public_documents;
+    total->public_documents = (uint32_t)(public < UINT32_MAX ? public : UINT32_MAX);
     total->largest = total->largest > added->largest ? total->largest : added->largest;
 }
 
@@ -158,6 +161,9 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
     TRY(check_style(&r->options, error));
     TRY(check_repeat(&r->options, error));
     TRY(drawing_init(&r->drawing, mechanism, error));
+    const tem_language *language = mechanism->context.language;
+    if (language != NULL && language->ops->sources != NULL)
+        TRY(language->ops->sources(language->state, &r->sources, error));
     r->order = (word_order){.kind = r->options.order, .words = &mechanism->model->words};
     text_pieces_init(&r->pieces, replacer_find, &mechanism->model->words);
     text_pieces_init(&r->reader, replacer_find, &mechanism->model->words);
@@ -238,6 +244,8 @@ static tem_status recall(replacer *r, const text_piece *piece, waiting_word *sai
 
 static void count_piece(replacer *r, const text_piece *piece, const waiting_word *said) {
     const bool word = piece->word || r->options.punctuation == TEM_PUNCTUATION_WORD;
+    if (piece->word && r->sources.line_count > 0)
+        line_hash_add(&r->line, piece->id);
     r->counts.punctuation += !piece->word;
     r->counts.words += word;
     r->counts.charged += word && said->is_new;
@@ -504,6 +512,13 @@ static tem_status replace_document(replacer *r, const char *text, size_t bytes, 
     return status;
 }
 
+/* Counts a document that is a line of the text behind the language model, and forgets its hash. */
+static void look_for_line(replacer *r) {
+    if (line_hash_counts(&r->line))
+        r->counts.public_documents = text_sources_find_line(&r->sources, line_hash_end(&r->line));
+    sodium_memzero(&r->line, sizeof r->line);
+}
+
 tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
                         tem_counts *counts, tem_error *error) {
     const size_t before = out->size;
@@ -519,6 +534,7 @@ tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t byte
         status = strip_tags(r, &text, &bytes, error);
     if (status == TEM_OK)
         status = replace_document(r, text, bytes, error);
+    look_for_line(r);
     if (status != TEM_OK) {
         out->size = before;
         return status;

@@ -48,11 +48,13 @@ typedef struct replacer {
     core_buffer kept;     /* the bytes of those that are not drawn */
     repeats repeats;      /* with TEM_REPEAT_ONCE: the content words of the document */
     word_order order;     /* the words of the document, unless they come out in their order */
+    text_sources sources; /* what the language model was made of */
 
     /* of the current document */
     tem_rng *rng;
     core_buffer *out;
     tem_counts counts;
+    line_hash line;
     bool line_begins;
 } replacer;
 

@@ -44,6 +44,10 @@ static uint64_t part_count(const language_header *h, enum language_part part) {
         return h->trigrams;
     case PART_THREE_SUMS:
         return three ? (uint64_t)h->trigrams + 1 : 0;
+    case PART_SOURCES:
+        return (uint64_t)h->sources * (sizeof(source_text) / sizeof(uint32_t));
+    case PART_LINES:
+        return h->lines;
     default:
         return 0;
     }
@@ -118,6 +122,7 @@ static bool are_numbers_valid(const language_header *h) {
            (three || (h->pairs == 0 && h->trigrams == 0)) && h->bigrams < LEVELS_NONE &&
            h->pairs < LEVELS_NONE && h->trigrams < LEVELS_NONE && h->temper > 0 && h->temper <= 4 &&
            (h->lift == 0 || (h->lift >= 1 && h->lift < INFINITY)) && h->text_bytes >= 2 &&
+           h->sources <= SOURCES_MOST && h->lines <= SOURCE_LINES_MOST && h->line_shift < 32 &&
            memcmp(h->zero, zero, sizeof zero) == 0 && is_name_valid(h->name);
 }
 
@@ -323,6 +328,20 @@ static tem_status check_trust(const void *state, tem_error *error) {
                               "tem_language_verify, first");
 }
 
+static tem_status view_sources(const void *state, text_sources *sources, tem_error *error) {
+    const ngram_language *n = state;
+    const language_header *h = &n->header;
+    TRY(see(n, PART_SOURCES, 0, part_count(h, PART_SOURCES), error));
+    TRY(see(n, PART_LINES, 0, h->lines, error));
+    *sources = (text_sources){
+        .texts = (source_text *)(void *)(n->file.data + n->layout.offsets[PART_SOURCES]),
+        .lines = (uint32_t *)(void *)(n->file.data + n->layout.offsets[PART_LINES]),
+        .count = h->sources,
+        .line_count = h->lines,
+        .line_shift = h->line_shift};
+    return TEM_OK;
+}
+
 static const language_ops ngram_ops = {
     .past_words = LEVELS_PAST,
     .free = free_state,
@@ -332,6 +351,7 @@ static const language_ops ngram_ops = {
     .weights = levels_weights,
     .draw = levels_draw,
     .draw_base = levels_draw_base,
+    .sources = view_sources,
 };
 
 bool language_is_ngram(const tem_language *language) {
@@ -440,6 +460,10 @@ tem_status language_check(const tem_language *language, const tem_run *run, tem_
         if (!is_block_right(n, block))
             return damaged(error, n->path, "a block does not match its hash");
     }
+    const uint32_t *lines = table(n, PART_LINES);
+    for (uint32_t i = 1; i < n->header.lines; i++)
+        if (lines[i] <= lines[i - 1])
+            return damaged(error, n->path, "the hashes of its lines contradict themselves");
     const tem_status status = levels_check(&n->l, run, error);
     return status == TEM_ERR_DAMAGED ? damaged(error, n->path, "a row contradicts itself") : status;
 }
@@ -452,6 +476,8 @@ void language_get_info(const tem_language *language, tem_language_info *info) {
                                 .bigrams = h->bigrams,
                                 .histories = h->pairs,
                                 .trigrams = h->trigrams,
+                                .sources = h->sources,
+                                .source_lines = h->lines,
                                 .bytes = h->file_bytes,
                                 .temper = h->temper,
                                 .lift = h->lift};

@@ -25,7 +25,7 @@ enum { LANGUAGE_VERSION = 1, LANGUAGE_ALIGNMENT = 64, LANGUAGE_BLOCK = 1 << 14 }
 /* The tables of the body, in their order. Each begins at a multiple of 64 bytes. */
 enum language_part {
     PART_TEXT, /* origin, NUL, license, NUL */
-    PART_IDS,  /* u32 each from here on: see levels.h */
+    PART_IDS,  /* u32 each from here to PART_THREE_SUMS: see levels.h */
     PART_E1,
     PART_TWO_STARTS,
     PART_TWO_FACTORS,
@@ -37,6 +37,8 @@ enum language_part {
     PART_THREE_FACTORS,
     PART_THREE_NUMBERS,
     PART_THREE_SUMS,
+    PART_SOURCES, /* source_text of text_sources.h: which texts it was made of */
+    PART_LINES,   /* hashes of their lines, ascending */
     PARTS
 };
 
@@ -56,7 +58,8 @@ typedef struct language_header {
     uint32_t shift;      /* k */
     double temper, lift; /* levels_settings; lift 0: none */
     char name[64];
-    unsigned char zero[88];
+    uint32_t sources, lines, line_shift; /* as text_sources; all 0 in older files */
+    unsigned char zero[76];
 } language_header;
 
 /* 64 bytes, after the header. The hashes of the blocks follow, up to the body. */
@@ -109,7 +112,8 @@ void language_seal_hash(const char *bytes, const language_layout *layout,
  * core_free. header: with name, settings and outputs_hash; the other fields are set. Fails with
  * TEM_ERR_RANGE, TEM_ERR_MEMORY. */
 tem_status language_write(const levels *l, language_header *header, const char *origin,
-                          const char *license, char **bytes, tem_error *error);
+                          const char *license, const text_sources *sources, char **bytes,
+                          tem_error *error);
 
 /* Makes a language model from a view of a file, for this model. Takes the view over, also when it
  * fails. */

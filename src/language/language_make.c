@@ -11,11 +11,14 @@
 
 typedef struct table_view {
     enum language_part part;
-    const uint32_t *numbers;
+    const void *numbers;
 } table_view;
 
-static void put_tables(const levels *l, const language_layout *layout, char *bytes) {
-    const table_view tables[] = {{PART_IDS, l->ids},
+static void put_tables(const levels *l, const text_sources *sources, const language_layout *layout,
+                       char *bytes) {
+    const table_view tables[] = {{PART_SOURCES, sources->texts},
+                                 {PART_LINES, sources->lines},
+                                 {PART_IDS, l->ids},
                                  {PART_E1, l->e1},
                                  {PART_TWO_STARTS, l->two.starts},
                                  {PART_TWO_FACTORS, l->two.factors},
@@ -49,7 +52,8 @@ static void put_hashes(char *bytes, const language_layout *layout) {
 }
 
 tem_status language_write(const levels *l, language_header *header, const char *origin,
-                          const char *license, char **bytes, tem_error *error) {
+                          const char *license, const text_sources *sources, char **bytes,
+                          tem_error *error) {
     const size_t origin_bytes = strlen(origin) + 1, license_bytes = strlen(license) + 1;
     language_layout layout;
     if (origin_bytes + license_bytes > UINT32_MAX / 2)
@@ -63,6 +67,9 @@ tem_status language_write(const levels *l, language_header *header, const char *
     header->trigrams = l->three.entries;
     header->text_bytes = (uint32_t)(origin_bytes + license_bytes);
     header->shift = LEVELS_SHIFT;
+    header->sources = sources->count;
+    header->lines = sources->line_count;
+    header->line_shift = sources->line_shift;
     if (!language_lay_out(header, &layout))
         return core_fail(error, TEM_ERR_RANGE, "the language model is too large for a file");
     header->body = (uint32_t)layout.body;
@@ -73,7 +80,7 @@ tem_status language_write(const levels *l, language_header *header, const char *
     memcpy(*bytes, header, sizeof *header);
     memcpy(*bytes + layout.offsets[PART_TEXT], origin, origin_bytes);
     memcpy(*bytes + layout.offsets[PART_TEXT] + origin_bytes, license, license_bytes);
-    put_tables(l, &layout, *bytes);
+    put_tables(l, sources, &layout, *bytes);
     put_hashes(*bytes, &layout);
     return TEM_OK;
 }
@@ -91,8 +98,9 @@ static tem_status make_bytes(const tem_ngram *ngram, const tem_language_options 
         memcpy(header.name, o->name, strlen(o->name));
     model_outputs_hash(ngram->model, header.outputs_hash);
     TRY(levels_make(ngram, &settings, run, &l, error));
-    const tem_status status = language_write(&l, &header, o->origin == NULL ? "" : o->origin,
-                                             o->license == NULL ? "" : o->license, bytes, error);
+    const tem_status status =
+        language_write(&l, &header, o->origin == NULL ? "" : o->origin,
+                       o->license == NULL ? "" : o->license, &ngram->sources, bytes, error);
     levels_free(&l);
     *count = header.file_bytes;
     return status;

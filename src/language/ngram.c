@@ -54,6 +54,7 @@ void ngram_free(tem_ngram *g) {
         return;
     rows_free(&g->three);
     rows_free(&g->two);
+    text_sources_free(&g->sources);
     core_free(g->p);
     core_free(g);
 }

@@ -11,6 +11,7 @@
 #ifndef LANGUAGE_NGRAM_H
 #define LANGUAGE_NGRAM_H
 
+#include "mech/text_sources.h"
 #include "tem_attack.h"
 
 #include <stdbool.h>
@@ -35,6 +36,7 @@ struct tem_ngram {
     ngram_rows two;         /* a row per symbol: the word before */
     ngram_rows three;       /* a row per entry of `two`; starts NULL: order 2 */
     tem_ngram_info info;
+    text_sources sources; /* the texts that it was counted in, as far as tem has read them */
 };
 
 /* Allocates a model whose tables are empty: all pointers but p are NULL. NULL: no memory. */

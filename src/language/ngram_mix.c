@@ -151,6 +151,8 @@ tem_status ngram_mix(const tem_ngram *const *ngrams, const double *shares, size_
                      const tem_run *run, tem_ngram **mixed, tem_error *error) {
     mixture m = {.parts = ngrams, .count = count};
     tem_status status = begin(&m, shares, error);
+    for (size_t i = 0; i < count && status == TEM_OK; i++)
+        status = text_sources_add(&m.listed.g->sources, &ngrams[i]->sources, error);
     if (status == TEM_OK)
         status = mix_all(&m, run, error);
     if (status == TEM_OK)

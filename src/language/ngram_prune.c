@@ -142,6 +142,8 @@ tem_status ngram_prune(const tem_ngram *g, double threshold, const tem_run *run,
     pruning q = {.g = g, .threshold = threshold};
     tem_status status = begin(&q, error);
     if (status == TEM_OK)
+        status = text_sources_add(&q.listed.g->sources, &g->sources, error);
+    if (status == TEM_OK)
         status = prune_all(&q, run, error);
     if (status == TEM_OK) {
         *pruned = ngram_listed_take(&q.listed);

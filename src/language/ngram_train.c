@@ -31,6 +31,7 @@ typedef struct ngram_training {
     uint64_t count, room;
     uint32_t u, v;        /* the last two symbols of this document */
     uint64_t in_document; /* words of this document */
+    line_hash line;       /* this document */
     bool out_of_memory;
     key_counts three, two; /* of trigrams, for order 3, and of bigrams; order 1: of words */
 } ngram_training;
@@ -73,6 +74,7 @@ static void add_word(void *context, uint32_t id) {
     ngram_training *t = context;
     t->g->info.unknown += id == TEM_NO_WORD;
     t->in_document++;
+    line_hash_add(&t->line, id);
     add_symbol(t, id == TEM_NO_WORD ? t->g->unknown : id);
 }
 
@@ -80,6 +82,25 @@ static void begin_document(ngram_training *t) {
     t->u = t->g->symbols; /* pad */
     t->v = t->g->edge;
     t->in_document = 0;
+    t->line = (line_hash){.state = 0};
+}
+
+/* Notes which text this is. */
+static tem_status note_text(ngram_training *t, const public_text *text, tem_error *error) {
+    source_text source = {.bytes = text->file.size};
+    core_hash256(text->file.data, text->file.size, source.hash);
+    return text_sources_add_text(&t->g->sources, &source, error);
+}
+
+static tem_status end_document(ngram_training *t, tem_error *error) {
+    if (t->in_document > 0) {
+        add_symbol(t, t->g->edge);
+        t->g->info.documents++;
+        t->g->info.words += t->in_document;
+    }
+    if (line_hash_counts(&t->line))
+        TRY(text_sources_add_line(&t->g->sources, line_hash_end(&t->line), error));
+    return t->out_of_memory ? core_fail_memory(error) : TEM_OK;
 }
 
 static tem_status read_text(ngram_training *t, const tem_model *model, const char *path,
@@ -90,16 +111,12 @@ static tem_status read_text(ngram_training *t, const tem_model *model, const cha
     tem_status status = public_text_open(&text, model, path, run, "counting n-grams", error);
     if (status != TEM_OK)
         return status;
+    status = note_text(t, &text, error);
     while (status == TEM_OK && public_text_line(&text, &line, &bytes)) {
         begin_document(t);
         status = public_text_words(&text, line, bytes, add_word, t, error);
-        if (status == TEM_OK && t->in_document > 0) {
-            add_symbol(t, t->g->edge);
-            t->g->info.documents++;
-            t->g->info.words += t->in_document;
-        }
-        if (status == TEM_OK && t->out_of_memory)
-            status = core_fail_memory(error);
+        if (status == TEM_OK)
+            status = end_document(t, error);
     }
     public_text_close(&text);
     return status;
@@ -288,6 +305,7 @@ tem_status ngram_train(const tem_model *model, const char *const *paths, size_t 
     t.g->info.order = order;
     for (size_t i = 0; status == TEM_OK && i < count; i++)
         status = read_text(&t, model, paths[i], run, error);
+    text_sources_settle(&t.g->sources);
     if (status == TEM_OK && t.g->info.words == t.g->info.unknown)
         status = core_fail_at(error, TEM_ERR_FORMAT, paths[0], 0, 0,
                               "no word of it is in the model's vocabulary");

@@ -137,7 +137,12 @@ tem_status ngram_read_weights(file_view *file, const tem_run *run, ngram_listed 
     TRY(language_from_view(view, listed->path, listed->g->model, &language, error));
     const ngram_language *n = language_state(language);
     const weight_reader r = {.l = &n->l, .listed = listed};
+    text_sources sources;
     tem_status status = language_check(language, run, error);
+    if (status == TEM_OK)
+        status = language->ops->sources(n, &sources, error);
+    if (status == TEM_OK)
+        status = text_sources_add(&listed->g->sources, &sources, error);
     if (status == TEM_OK)
         status = list_all(&r, run, error);
     const uint32_t order = n->header.order;

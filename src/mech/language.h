@@ -18,6 +18,7 @@
 
 #include "core/hash.h"
 #include "mech/mechanism.h"
+#include "mech/text_sources.h"
 
 enum { LANGUAGE_LEVELS_MAX = 4 };
 
@@ -80,6 +81,9 @@ typedef struct language_ops {
 
     /* With levels: draws a number i with probability base[i] / (sum of all base), exactly. */
     uint32_t (*draw_base)(const position_weights *at, tem_rng *rng);
+
+    /* Sets *out to a view of the public texts that it was made of. NULL: nobody knows them. */
+    tem_status (*sources)(const void *state, text_sources *out, tem_error *error);
 } language_ops;
 
 /* A language model as users have it. It never changes: any number of threads may use it. */

@@ -25,10 +25,10 @@ typedef struct successor_cell {
     uint32_t zero;
 } successor_cell;
 
-/* PRIVACY: the successors of a level are its numbers and how many of them there are, so both are its
- * name. A forged file may have two histories whose successors begin at the same place and end at
- * different ones: each row by itself is as levels.h promises. The map of one would give the other
- * weights that are not in its total. */
+/* PRIVACY: the successors of a level are its numbers and how many of them there are, so both are
+ * its name. A forged file may have two histories whose successors begin at the same place and end
+ * at different ones: each row by itself is as levels.h promises. The map of one would give the
+ * other weights that are not in its total. */
 typedef struct successor_map {
     const uint32_t *numbers;
     uint32_t count;

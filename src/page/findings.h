@@ -44,8 +44,8 @@ struct tem_findings {
     tem_exposed_place places[FINDINGS_PLACES];
     uint32_t place_count;
 
-    /* Estimates for other mechanisms whose law can be computed, without the language model; NaN: not
-     * known. */
+    /* Estimates for other mechanisms whose law can be computed, without the language model; NaN:
+     * not known. */
     double estimated_median, estimated_exposed;
 };
 

@@ -791,8 +791,8 @@ static void test_properties(void **state) {
     tem_model_free(model);
 }
 
-/* What the warnings of a run look at: with a language model the numbers of the same law without one,
- * at the same s. No word has a law alone. */
+/* What the warnings of a run look at: with a language model the numbers of the same law without
+ * one, at the same s. No word has a law alone. */
 static void test_selves(void **state) {
     (void)state;
     tem_model *model = make_model(MANY, true);

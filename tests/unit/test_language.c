@@ -261,7 +261,8 @@ static void refuse_forged(const tem_language *made, const uint32_t *place, uint3
     char *bytes = NULL;
     tem_language *read = NULL;
     *at = value;
-    assert_int_equal(language_write(&n->l, &header, "", "", &bytes, NULL), TEM_OK);
+    const text_sources none = {.texts = NULL};
+    assert_int_equal(language_write(&n->l, &header, "", "", &none, &bytes, NULL), TEM_OK);
     *at = kept;
     const file_view view = {.data = bytes, .size = header.file_bytes};
     if (language_from_view(view, "x", model, &read, NULL) != TEM_OK)
@@ -328,6 +329,138 @@ static void test_options(void **state) {
             fail_msg("options %zu were taken", i);
     assert_null(language);
     tem_ngram_free(ngram);
+}
+
+/* ---------------------------------------------- the texts that it is made of -- */
+
+/* Runs the file text_path through the language model. */
+static tem_status run_file(const tem_language *language, bool is_dry, tem_counts *counts) {
+    const char *paths[] = {text_path};
+    const tem_mechanism_options options = {.epsilon = 1, .language = language};
+    char output[80];
+    snprintf(output, sizeof output, "%s.out", text_path);
+    const tem_job job = {.inputs = paths,
+                         .input_count = 1,
+                         .output = output,
+                         .overwrite = TEM_OVERWRITE,
+                         .dry_run = is_dry};
+    tem_mechanism *mechanism = NULL;
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    const tem_status status = tem_privatize_files(mechanism, &job, NULL, counts, NULL, NULL, NULL);
+    tem_mechanism_free(mechanism);
+    unlink(output);
+    return status;
+}
+
+static tem_language *language_of(const char *text) {
+    const char *paths[] = {text_path};
+    tem_ngram *ngram = NULL;
+    tem_language *language = NULL;
+    write_text(text);
+    assert_int_equal(tem_ngram_train(model, paths, 1, 2, NULL, &ngram, NULL), TEM_OK);
+    assert_int_equal(tem_language_make(ngram, NULL, NULL, &language, NULL), TEM_OK);
+    tem_ngram_free(ngram);
+    return language;
+}
+
+/* A file with the content of the text is refused, though another name has it, and nothing is
+ * counted; one byte more, and its lines are found: those of five known words. */
+static void test_its_own_text_is_refused(void **state) {
+    (void)state;
+    static const char *const text = "v0 v1 v2 v3 v4\nv0 v1\nv1 v1 v2 odd v3 v4\n";
+    tem_language *made = language_of(text), *read = NULL;
+    assert_int_equal(tem_language_save(made, file_path, TEM_OVERWRITE, NULL, NULL), TEM_OK);
+    assert_int_equal(tem_language_open(model, file_path, &read, NULL), TEM_OK);
+    assert_int_equal(tem_language_verify(read, NULL, NULL), TEM_OK);
+    for (int dry = 0; dry < 2; dry++) {
+        tem_counts counts = {.words = 77};
+        write_text(text);
+        assert_int_equal(run_file(read, dry, &counts), TEM_ERR_ARGUMENT);
+        write_text("v0 v1 v2 v3 v4\nv0 v1\nv1 v1 v2 odd v3 v4\n\n");
+        assert_int_equal(run_file(read, dry, &counts), TEM_OK);
+        assert_int_equal(counts.public_documents, 2);
+        write_text("V1, v1 (v2) rare: v3 v4!\nv0 v1 v2 v4 v3\nv0 v1\nv0 v1 v2 v3\n");
+        assert_int_equal(run_file(read, dry, &counts), TEM_OK);
+        assert_int_equal(counts.public_documents, 1);
+    }
+    tem_language_free(read);
+    tem_language_free(made);
+}
+
+static uint32_t hash_of(uint32_t number) {
+    line_hash h = {.state = 0};
+    for (unsigned i = 0; i < SOURCE_LINE_WORDS; i++, number /= 100)
+        line_hash_add(&h, number % 100);
+    assert_true(line_hash_counts(&h));
+    return line_hash_end(&h);
+}
+
+/* Of many lines a sample: whichever order they come in, alone or from two texts. Those that are
+ * there, and others, are found about as often as they are. */
+static void test_many_lines_are_sampled(void **state) {
+    (void)state;
+    enum { LINES = 1500000, FEW = 1000 };
+    text_sources one = {.texts = NULL}, two = {.texts = NULL}, few = {.texts = NULL};
+    uint64_t found = 0, others = 0;
+    for (uint32_t i = 0; i < LINES; i++) {
+        assert_int_equal(text_sources_add_line(&one, hash_of(i), NULL), TEM_OK);
+        if (i >= FEW)
+            assert_int_equal(text_sources_add_line(&two, hash_of(LINES - 1 - (i - FEW)), NULL),
+                             TEM_OK);
+        else
+            assert_int_equal(text_sources_add_line(&few, hash_of(i), NULL), TEM_OK);
+    }
+    text_sources_settle(&one);
+    text_sources_settle(&two);
+    text_sources_settle(&few);
+    assert_true(few.line_count == FEW && few.line_shift == 0);
+    assert_true(one.line_shift == 3 && one.line_count <= SOURCE_LINES_MOST);
+    assert_int_equal(text_sources_add(&few, &two, NULL), TEM_OK);
+    assert_true(few.line_count == one.line_count && few.line_shift == one.line_shift);
+    assert_memory_equal(few.lines, one.lines, one.line_count * sizeof *one.lines);
+    for (uint32_t i = 0; i < LINES; i++) {
+        found += text_sources_find_line(&one, hash_of(i));
+        others += text_sources_find_line(&one, hash_of(LINES + i));
+    }
+    /* Five times the deviation of a sample: 8 sqrt(LINES / 8 * 7/8); of other lines 0.03 % are
+     * taken for one. */
+    assert_true(found > LINES - 17000 && found < LINES + 17000);
+    assert_true(others < LINES / 500);
+    text_sources_free(&one);
+    text_sources_free(&two);
+    text_sources_free(&few);
+}
+
+static void test_forged_sources(void **state) {
+    (void)state;
+    tem_language *made = language_of("v0 v1 v2 v3 v4\nv1 v1 v2 odd v3 v4\n");
+    const ngram_language *n = language_state(made);
+    static uint32_t hashes[] = {7, 7};
+    for (int i = 0; i < 4; i++) {
+        text_sources forged = {.lines = hashes, .line_count = 2, .line_shift = i == 1 ? 32 : 0};
+        if (i == 2)
+            forged.line_count = SOURCE_LINES_MOST + 1;
+        if (i == 3)
+            hashes[1] = 8;
+        language_header header = n->header;
+        char *bytes = NULL;
+        tem_language *read = NULL;
+        if (i == 2)
+            forged.lines = test_calloc(forged.line_count, sizeof *forged.lines);
+        assert_int_equal(language_write(&n->l, &header, "", "", &forged, &bytes, NULL), TEM_OK);
+        if (i == 2)
+            test_free(forged.lines);
+        const file_view view = {.data = bytes, .size = header.file_bytes};
+        const bool opens = i == 0 || i == 3;
+        assert_int_equal(language_from_view(view, "x", model, &read, NULL),
+                         opens ? TEM_OK : TEM_ERR_DAMAGED);
+        if (opens)
+            assert_int_equal(tem_language_verify(read, NULL, NULL),
+                             i == 3 ? TEM_OK : TEM_ERR_DAMAGED);
+        if (opens)
+            tem_language_free(read);
+    }
+    tem_language_free(made);
 }
 
 /* ------------------------------------------------------------- perplexity -- */
@@ -414,6 +547,9 @@ static void test_find_english(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_is_read_again),
+        cmocka_unit_test(test_its_own_text_is_refused),
+        cmocka_unit_test(test_many_lines_are_sampled),
+        cmocka_unit_test(test_forged_sources),
         cmocka_unit_test(test_files_are_not_trusted),
         cmocka_unit_test(test_other_words_are_refused),
         cmocka_unit_test(test_every_damaged_byte_is_refused),
