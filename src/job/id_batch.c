@@ -97,6 +97,7 @@ static void draw_one(void *context, uint64_t item, unsigned thread) {
     const id_chunk *c = &b->chunks[item];
     tem_error error;
     tem_status status = worker_begin(w, item, &error);
+    worker_end(w); /* a chunk is no document that a user could look for */
     if (status == TEM_OK)
         status = draw_chunk(b, w, c, &error);
     if (status != TEM_OK)

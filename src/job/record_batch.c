@@ -36,7 +36,8 @@ void record_run_begin(record_run *r, bool counting, uint64_t total) {
     r->workers.done = 0;
     r->workers.total = total;
     r->counts = (tem_counts){0};
-    r->documents = 0;
+    r->documents = r->in_file = 0;
+    r->file = NULL;
     r->looked = 0;
     if (r->fields != NULL)
         fields_clear(r->fields);
@@ -70,6 +71,10 @@ static tem_status make_chunks(record_run *r, const char *data, size_t size, size
     const size_t share = size / r->chunk_max + 1;
     const size_t target = share > CHUNK_BYTES ? share : CHUNK_BYTES;
     r->chunk_count = 0;
+    if (r->file != r->place.path) {
+        r->file = r->place.path;
+        r->in_file = r->documents;
+    }
     r->records.size = 0;
     size_t at = 0;
     while (at < size && record_run_count(r) < RECORDS_AT_ONCE) {
@@ -77,6 +82,7 @@ static tem_status make_chunks(record_run *r, const char *data, size_t size, size
         *c = (record_chunk){.data = data + at,
                             .first = record_run_count(r),
                             .first_document = r->documents,
+                            .first_in_file = r->in_file,
                             .place = r->place,
                             .out = c->out,
                             .documents = c->documents,

@@ -161,6 +161,7 @@ static tem_status handle_record(current_record *c, uint64_t document) {
 void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
     const record_run *r = context;
     record_chunk *chunk = &r->chunks[item];
+    worker_reads(&r->workers.items[thread], chunk->place.path, chunk->first_in_file);
     for (size_t i = 0; i < chunk->count && chunk->status == TEM_OK; i++) {
         const record_view *record = record_run_at(r, chunk->first + i);
         current_record c = {.run = r,
@@ -170,6 +171,7 @@ void record_chunk_replace(void *context, uint64_t item, unsigned thread) {
                             .size = record->size};
         chunk->status = handle_record(&c, chunk->first_document + i);
     }
+    worker_end(&r->workers.items[thread]);
 }
 
 /* Cuts a chunk off after its first `paid` documents, as if it had failed at the next one with the

@@ -20,7 +20,8 @@ typedef struct record_chunk {
     const char *data;
     size_t first, count; /* its records among those of the run */
     uint64_t first_document;
-    record_place place; /* of its first record */
+    uint64_t first_in_file; /* of its file, among all documents */
+    record_place place;     /* of its first record */
     core_buffer out;
     core_buffer documents;        /* with a ledger, spending_document: what each costs */
     tem_fields fields;            /* of its JSON objects; empty if nobody asks for them */
@@ -49,6 +50,8 @@ typedef struct record_run {
     tem_counts counts;
     record_place place; /* of the next record */
     uint64_t documents; /* records put into chunks in this reading, over all inputs */
+    const char *file;   /* of the last batch */
+    uint64_t in_file;   /* the number of its first document */
 } record_run;
 
 /* Makes the workers and chunks. TEM_ERR_ARGUMENT for an invalid policy, TEM_ERR_MEMORY. Free with

@@ -94,10 +94,11 @@ static void replace_group(void *context, uint64_t item, unsigned thread) {
         if (g->status != TEM_OK) {
             g->error.line = i + 1;
             atomic_store_explicit(&b->workers.stop, true, memory_order_relaxed);
-            return;
+            break;
         }
         atomic_fetch_add_explicit(&b->workers.done, 1, memory_order_relaxed);
     }
+    worker_end(w);
 }
 
 /* ---- all groups ---- */

@@ -22,6 +22,12 @@ typedef struct worker {
     tem_rng rng;
     core_buffer parts;                  /* record_part: the named fields of the current record */
     core_buffer plain, private, person; /* of the current record */
+
+    /* What the thread works on, for thread 0, which names documents that take long. */
+    _Atomic(uint64_t) since; /* nanoseconds of a clock; 0: on nothing */
+    _Atomic(uint64_t) document;
+    _Atomic(const char *) file; /* NULL: a text of the caller */
+    uint64_t first;             /* the number of the first document of `file`, among all */
 } worker;
 
 struct workers {
@@ -56,5 +62,13 @@ tem_run workers_watch(workers *w);
 /* Call before each document. number: its place among all documents of the run, from 0; with a seed,
  * also the number of its random stream. TEM_ERR_CANCELLED if the run is to stop. */
 tem_status worker_begin(worker *w, uint64_t number, tem_error *error);
+
+/* Says, before worker_begin, where the documents are that come next: the first of `file`, which
+ * stays as it is during the run, has this number among all. NULL, 0: they are texts of the
+ * caller. */
+void worker_reads(worker *w, const char *file, uint64_t first);
+
+/* Call after the last document of a task: the thread works on none any more. */
+void worker_end(worker *w);
 
 #endif
