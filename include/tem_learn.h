@@ -89,8 +89,9 @@ TEM_API tem_status tem_channel_posterior(const tem_channel *channel,
  * the vectors of the words that may be behind an output. Of all words it has the least mean square
  * of the distance from the original word, under the prior. tem_mechanism_options.remap takes the
  * map. No bound of the mechanism changes, because nothing but the output decides (post-processing).
- *   mechanism  of a euclidean model, without a map. If its law is not exponential, the call learns
- *              the means from 64 draws per word, with a fixed seed: the map is the same each time
+ *   mechanism  of a euclidean model, without a map. If its law has no form (has_form), the call
+ *              learns the means from 64 draws per word, with a fixed seed: the map is the same each
+ *              time
  *   map        receives an output word for each word of the model. An output that the draws never
  *              gave is mapped to the nearest output, mostly itself
  * Fails with TEM_ERR_ARGUMENT, TEM_ERR_UNSUPPORTED (another metric; no OpenBLAS), TEM_ERR_MEMORY,

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Draws per word, for a law that is not exponential. */
+/* Draws per word, for a law without a form. */
 enum { DRAWS = 64, WORDS_AT_ONCE = 64 };
 
 /* Sets `vectors` to the rows of the model, in units of its grid. */
