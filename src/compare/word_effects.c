@@ -1,6 +1,7 @@
 /* word_effects.c - effects on words by the law, by rows, or by what an attacker has learned. */
 #include "compare/word_effects.h"
 
+#include "audit/form_effects.h"
 #include "compare/learned.h"
 #include "core/memory.h"
 #include "core/status.h"
@@ -162,6 +163,45 @@ static tem_status by_rows(const tem_accountant *a, const tem_mechanism *m, const
     return status;
 }
 
+/* ---- by a form whose Z is the same for all words ---- */
+
+/* Sets the effects but for the guesses: an excluded word is never an output, and all others have the
+ * same N_w. */
+static tem_status gather_alike(const tem_accountant *a, const tem_mechanism *m,
+                               const tem_prior *prior, const tem_form_point *point,
+                               tem_effects *effects, tem_error *error) {
+    const law_form *form = mechanism_form(m);
+    word_effect *of = core_alloc(m->count, sizeof *of);
+    if (of == NULL)
+        return core_fail_memory(error);
+    for (uint32_t w = 0; w < m->count; w++)
+        of[w] = (word_effect){weights_at(form->weights, w) > 0 ? point->self : 0, point->support};
+    const tem_status status = word_effects_gather(a, prior, of, effects, error);
+    core_free(of);
+    return status;
+}
+
+static tem_status by_form(const tem_accountant *a, const tem_mechanism *m, const tem_prior *prior,
+                          const tem_run *run, tem_effects *effects, tem_error *error) {
+    tem_form_point some = {0}, even = {0};
+    tem_effects made;
+    tem_prior *uniform = NULL;
+    tem_status status = form_measure(m, prior, run, &some, error);
+    if (status == TEM_OK)
+        status = prior_create_zipf(a->model, 0, &uniform, error);
+    if (status == TEM_OK)
+        status = form_measure(m, uniform, run, &even, error);
+    if (status == TEM_OK)
+        status = gather_alike(a, m, prior, &some, &made, error);
+    prior_free(uniform);
+    if (status != TEM_OK)
+        return status;
+    made.guess = some.bayes;
+    made.guess_vocabulary = even.bayes;
+    *effects = made;
+    return TEM_OK;
+}
+
 /* ---- by the accountant ---- */
 
 static tem_status by_accountant(const tem_accountant *a, const tem_mechanism *m,
@@ -193,8 +233,11 @@ static tem_status by_accountant(const tem_accountant *a, const tem_mechanism *m,
 
 tem_status exact_effects(const tem_accountant *a, const tem_mechanism *m, const tem_prior *prior,
                          const tem_run *run, tem_effects *effects, tem_error *error) {
-    return mechanism_is_exponential(m) ? by_accountant(a, m, prior, run, effects, error)
-                                       : by_rows(a, m, prior, run, effects, error);
+    if (mechanism_is_exponential(m))
+        return by_accountant(a, m, prior, run, effects, error);
+    const law_form *form = mechanism_form(m);
+    return form != NULL && form->total > 0 ? by_form(a, m, prior, run, effects, error)
+                                           : by_rows(a, m, prior, run, effects, error);
 }
 
 /* ---- by what an attacker has learned ---- */

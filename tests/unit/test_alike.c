@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tem_account.h"
+#include "tem_compare.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,6 +87,45 @@ static void check_effects(const tem_mechanism *m, const tem_prior *prior,
     assert_true(is_near(success, point->bayes));
 }
 
+static tem_effects effects_of(const tem_mechanism *m, const tem_prior *prior) {
+    tem_accountant *accountant = NULL;
+    tem_effects effects;
+    assert_int_equal(tem_accountant_create(m->model, NULL, NULL, &accountant, NULL), TEM_OK);
+    assert_int_equal(tem_accountant_effects(accountant, m, prior, NULL, &effects, NULL), TEM_OK);
+    tem_accountant_free(accountant);
+    return effects;
+}
+
+/* Half of the prior's words have at most this N_w: it is 0 where the excluded words have half of the
+ * prior. */
+static double median_self(const tem_mechanism *m, const tem_prior *prior, double self) {
+    double excluded = 0;
+    for (uint32_t w = 0; w < WORDS; w++)
+        excluded += tem_model_is_excluded(m->model, w) ? prior->frequencies[w] : 0;
+    return excluded >= 0.5 ? 0 : self;
+}
+
+/* The effects that mechanisms are compared by, with all words equally frequent for one of them. */
+static void check_compared(const tem_mechanism *m, const tem_prior *prior,
+                           const tem_form_point *point) {
+    const tem_effects effects = effects_of(m, prior);
+    double best[WORDS] = {0}, row[WORDS], success = 0;
+    for (uint32_t w = 0; w < WORDS; w++) {
+        assert_int_equal(mechanism_row(m, w, row, NULL), TEM_OK);
+        for (uint32_t y = 0; y < WORDS; y++)
+            best[y] = fmax(best[y], row[y] / WORDS);
+    }
+    for (uint32_t y = 0; y < WORDS; y++)
+        success += best[y];
+    assert_true(is_near(effects.guess, point->bayes));
+    assert_true(is_near(effects.guess_vocabulary, success));
+    assert_true(is_near(effects.self_median, median_self(m, prior, point->self)));
+    assert_true(is_near(effects.support_median, point->support));
+    assert_true(is_near(effects.self_exposed, point->self));
+    assert_true(is_near(effects.support_exposed, point->support));
+    assert_false(tem_model_is_excluded(m->model, effects.exposed));
+}
+
 static void test_effects(void **state) {
     (void)state;
     static const double epsilons[] = {0.01, 0.3, 1, 1.7, 3, 5};
@@ -100,6 +139,7 @@ static void test_effects(void **state) {
             tem_mechanism_get_info(m, &info);
             assert_int_equal(tem_form_measure(m, prior, NULL, &point, NULL), TEM_OK);
             check_effects(m, prior, &point);
+            check_compared(m, prior, &point);
             assert_true(is_near(point.s, info.s) && is_near(point.bound, info.bound));
             assert_true(is_near(point.epsilon, epsilons[i / 2]));
             assert_int_equal(tem_form_measure(m, NULL, NULL, &without, NULL), TEM_OK);
