@@ -15,6 +15,7 @@
 #include "model/recipe.h"
 #include "model/signals.h"
 #include "order/order.h"
+#include "order/unit_points.h"
 #include "space/space.h"
 #include "space/vocab.h"
 
@@ -39,6 +40,7 @@ struct tem_model {
     unsigned char recipe_bytes[RECIPE_BYTES]; /* the same, as a built model writes it */
     model_signals signals;                    /* count 0: the model is not adapted */
     rank_order order;                         /* bytes NULL: the model has none */
+    unit_points order_points;                 /* of an order that is made word by word */
 
     file_view file;         /* the mapping behind the views above; data NULL if they own memory */
     model_section *table;   /* as it was checked when the file was opened, or NULL */
@@ -62,6 +64,13 @@ static inline bool model_has_order(const tem_model *model) {
  * is built from, before they are prepared, or NULL. Fails as tem_model_build does. */
 tem_status model_make_order(tem_model *model, const tem_vectors *given,
                             const tem_order_options *options, const tem_run *run, tem_error *error);
+
+/* Gives a model of model_build_lazy an order of which shape, sequence, groups and hash are known
+ * (order_build_lazy): the one that model_make_order makes of these vectors. Fails as
+ * order_build_lazy does. */
+tem_status model_order_lazy(tem_model *model, const tem_vectors *vectors, const order_shape *shape,
+                            const uint32_t *sequence, const uint32_t *groups,
+                            const unsigned char hash[CORE_HASH_BYTES], tem_error *error);
 
 /* The hash of the order's bytes. The model must have an order.
  * PRIVACY: it names the order that a bound is about; for an opened file it comes from the section

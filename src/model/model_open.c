@@ -340,6 +340,7 @@ void model_free(tem_model *m) {
     core_free(m->excluded_bits);
     signals_free(&m->signals);
     order_free(&m->order);
+    unit_points_free(&m->order_points);
     core_free(m);
 }
 

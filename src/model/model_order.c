@@ -76,7 +76,21 @@ tem_status model_make_order(tem_model *m, const tem_vectors *given,
     return order_build_by_distance(&m->space, m->excluded, m->excluded_count, &m->order, error);
 }
 
+tem_status model_order_lazy(tem_model *m, const tem_vectors *vectors, const order_shape *shape,
+                            const uint32_t *sequence, const uint32_t *groups,
+                            const unsigned char hash[CORE_HASH_BYTES], tem_error *error) {
+    TRY(make_points(m, vectors, &m->order_points, error));
+    TRY(order_build_lazy(&m->order_points, shape, sequence, groups, m->excluded, m->excluded_count,
+                         &m->order, error));
+    memcpy(m->order.known_hash, hash, CORE_HASH_BYTES);
+    return TEM_OK;
+}
+
 void model_order_hash(const tem_model *m, unsigned char out[CORE_HASH_BYTES]) {
+    if (m->order.lazy != NULL) {
+        memcpy(out, m->order.known_hash, CORE_HASH_BYTES);
+        return;
+    }
     for (uint32_t i = 0; m->table != NULL && i < m->section_count; i++)
         if (m->table[i].kind == SECTION_ORDER) {
             memcpy(out, m->table[i].hash, CORE_HASH_BYTES);

@@ -124,6 +124,7 @@ tem_status order_open(rank_order *o, const unsigned char *bytes, uint64_t count,
 void order_free(rank_order *o) {
     core_free(o->places);
     core_free(o->is_checked);
+    lazy_order_free(o->lazy);
     if (o->owned)
         core_free((void *)(uintptr_t)o->bytes);
     *o = (rank_order){0};
@@ -196,6 +197,12 @@ tem_status order_check(const rank_order *o, tem_error *error) {
 
 /* ---- from ranks to words ---- */
 
+/* Whoever follows the order around w calls this first. */
+static inline void need(const rank_order *o, uint32_t w) {
+    if (o->lazy != NULL)
+        lazy_order_need(o->lazy, o, w);
+}
+
 /* How many places of a list are at most p. Loops that a compiler turns into vector instructions. */
 static uint32_t count_narrow(const uint16_t *list, uint32_t count, uint16_t p) {
     uint16_t sum = 0; /* lists are shorter than 2^16 */
@@ -237,6 +244,7 @@ static uint32_t place_of_rank(const rank_order *o, uint32_t w, uint32_t rank) {
 }
 
 uint32_t order_word(const rank_order *o, uint32_t w, uint32_t rank) {
+    need(o, w);
     return word_on_path(o, o->groups[w], place_of_rank(o, w, rank));
 }
 
@@ -245,6 +253,7 @@ static size_t list_bytes(const rank_order *o) {
 }
 
 const void *order_list_start(const rank_order *o, uint32_t w) {
+    need(o, w);
     return (const unsigned char *)o->lists + w * list_bytes(o);
 }
 
@@ -254,6 +263,7 @@ uint32_t order_list_word(const rank_order *o, const void *start) {
 }
 
 const uint16_t *order_path(const rank_order *o, uint32_t w) {
+    need(o, w);
     return blocks_of_group(o, o->groups[w]);
 }
 
@@ -339,12 +349,15 @@ uint32_t order_rank(const rank_order *o, uint32_t w, uint32_t y) {
     const uint32_t at = o->places[y], size = o->shape.block;
     if (at == ORDER_NONE)
         return ORDER_NONE;
+    need(o, w);
     return order_rank_on_path(o, w, place_of_block(o, o->groups[w], at / size) * size + at % size);
 }
 
 void order_ranks_of(const rank_order *o, uint32_t y, uint32_t first, uint32_t count,
                     uint32_t *ranks) {
     enum { GROUPS_MOST = 1 << 14 };
+    for (uint32_t w = 0; o->lazy != NULL && w < o->shape.words; w++)
+        lazy_order_need(o->lazy, o, w); /* all groups have their paths */
     const uint32_t at = o->places[y], size = o->shape.block, groups = o->shape.groups;
     uint16_t places[GROUPS_MOST]; /* of the block of y */
     const bool by_group = at != ORDER_NONE && groups <= GROUPS_MOST && groups <= count;
@@ -387,6 +400,7 @@ static void sort_list(const rank_order *o, uint32_t w, listed_word *listed) {
 }
 
 void order_spread(const rank_order *o, uint32_t w, const double *values, double *out) {
+    need(o, w);
     const uint32_t size = o->shape.block, length = o->shape.list;
     const uint16_t *blocks = blocks_of_group(o, o->groups[w]);
     listed_word listed[ORDER_LIST_MAX + 1];
@@ -405,6 +419,7 @@ void order_spread(const rank_order *o, uint32_t w, const double *values, double 
 }
 
 void order_ranks(const rank_order *o, uint32_t w, uint32_t first, uint32_t count, uint32_t *ranks) {
+    need(o, w);
     const uint32_t size = o->shape.block, length = o->shape.list;
     const uint16_t *blocks = blocks_of_group(o, o->groups[w]);
     listed_word listed[ORDER_LIST_MAX];

@@ -17,6 +17,7 @@
 #ifndef ORDER_ORDER_H
 #define ORDER_ORDER_H
 
+#include "core/hash.h"
 #include "tem.h"
 
 #include <stdatomic.h>
@@ -41,6 +42,8 @@ static inline uint32_t order_blocks(const order_shape *s) {
     return (s->outputs - 1) / s->block + 1;
 }
 
+typedef struct lazy_order lazy_order;
+
 /* A view of the bytes of a model's section. They may be damaged until order_check has passed. */
 typedef struct rank_order {
     order_shape shape;
@@ -56,7 +59,16 @@ typedef struct rank_order {
 
     uint32_t *places;          /* of each word in the sequence, or ORDER_NONE; owned */
     _Atomic(bool) *is_checked; /* order_check has passed; owned */
+
+    /* NULL: all paths and lists are there. Otherwise those of a word are computed when the order
+     * around it is first followed (order_lazy.c); and the hash of all bytes is known. */
+    lazy_order *lazy;
+    unsigned char known_hash[CORE_HASH_BYTES];
 } rank_order;
+
+/* For order.c: makes sure that the path and the list of a word are there. */
+void lazy_order_need(lazy_order *lazy, const rank_order *o, uint32_t w);
+void lazy_order_free(lazy_order *lazy);
 
 /* The size of the section of an order. 0: it does not fit 64 bits, or the shape is not valid. */
 uint64_t order_bytes(const order_shape *shape);
@@ -100,7 +112,7 @@ const uint16_t *order_path(const rank_order *o, uint32_t w);
  * list. */
 void order_list_places(const rank_order *o, uint32_t w, uint32_t *places);
 
-/* The rank around w of the word at place p of its path. */
+/* The rank around w of the word at place p of its path, which the caller has from order_path. */
 uint32_t order_rank_on_path(const rank_order *o, uint32_t w, uint32_t p);
 
 /* The rank of y around w, or ORDER_NONE if y is never an output. */

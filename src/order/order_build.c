@@ -12,20 +12,16 @@
 #include "core/threads.h"
 #include "index/nearest_keys.h"
 #include "index/neighbours.h"
-#include "space/kernels/kernels.h"
+#include "order/order_lists.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CANDIDATES = 384,
     USUAL_LIST = 128,
     USUAL_BLOCK = 16,
     USUAL_GROUP = 12,
     LARGE_GROUP = 32, /* of vocabularies above 2^16 words, whose orders of blocks would be large */
-    AVERAGED = 10,    /* nearest words that the query of a list takes the mean of */
-    PREFETCH = 6,     /* how many candidates ahead to prefetch vectors */
-    STEP_LOG2 = 13
 };
 
 typedef struct order_builder {
@@ -34,15 +30,15 @@ typedef struct order_builder {
     uint32_t excluded_count;
     order_shape shape;
     uint32_t blocks;
-    const kernels *kernels;
     unsigned char *bytes; /* the section that is made */
     uint32_t *sequence, *groups;
     uint16_t *block_orders;
     unsigned char *lists;
-    uint32_t *candidates; /* CANDIDATES per word: outputs other than the word, the nearest first,
+    uint32_t
+        *candidates;  /* ORDER_CANDIDATES per word: outputs other than the word, the nearest first,
                            * then ORDER_NONE */
-    int16_t *middles;     /* a row per group */
-    uint32_t *places;     /* of each word in the sequence, or ORDER_NONE */
+    int16_t *middles; /* a row per group */
+    uint32_t *places; /* of each word in the sequence, or ORDER_NONE */
     atomic_bool no_memory;
 } order_builder;
 
@@ -64,9 +60,9 @@ static tem_status choose_shape(order_builder *b, const order_wishes *wishes, tem
     if (order_blocks(s) > ORDER_BLOCKS_MAX)
         return core_fail(error, TEM_ERR_RANGE, "blocks of %u words are too small: at least %u",
                          s->block, (s->outputs - 1) / ORDER_BLOCKS_MAX + 1);
-    if (s->list > CANDIDATES)
+    if (s->list > ORDER_CANDIDATES)
         return core_fail(error, TEM_ERR_RANGE, "lists of an order have at most %d words",
-                         CANDIDATES);
+                         ORDER_CANDIDATES);
     if (s->list > s->outputs)
         s->list = s->outputs;
     if (s->words > (uint32_t)1 << 28)
@@ -83,33 +79,17 @@ static uint32_t group_most(const order_builder *b, const order_wishes *wishes) {
 
 /* ---- candidates ---- */
 
-static void take_candidates(order_builder *b, uint32_t word, const tem_neighbour *near,
-                            uint32_t near_count) {
-    uint32_t *out = b->candidates + (size_t)word * CANDIDATES, count = 0;
-    for (uint32_t i = 0; i < near_count && count < CANDIDATES; i++)
-        if (near[i].id != word && is_output(b, near[i].id))
-            out[count++] = near[i].id;
-    while (count < CANDIDATES)
-        out[count++] = ORDER_NONE;
-}
-
 /* Frequent words have all of their candidates, although excluded words are near: tem looks at all
  * words for those whose list of near words was too short. */
 static void complete_candidates(order_builder *b, const space *s, uint32_t word, tem_dist *room,
                                 uint64_t *keys) {
-    if (b->candidates[(size_t)word * CANDIDATES + CANDIDATES - 1] != ORDER_NONE)
-        return;
-    const uint32_t most = neighbours_length(s->count, CANDIDATES + 1, word);
-    space_distances(s, word, 0, s->count, room);
-    for (uint32_t id = 0; id < s->count; id++)
-        keys[id] = nearest_key(id, room[id]);
-    nearest_select(keys, s->count, most);
-    nearest_sort(keys, most);
-    take_candidates(b, word, (const tem_neighbour *)(const void *)keys, most);
+    uint32_t *near = b->candidates + (size_t)word * ORDER_CANDIDATES;
+    if (near[ORDER_CANDIDATES - 1] == ORDER_NONE)
+        order_find_candidates(s, b->places, word, room, keys, near);
 }
 
 static tem_status complete_frequent(order_builder *b, const space *s, tem_error *error) {
-    const uint32_t frequent = s->count > CANDIDATES ? s->count / NEIGHBOUR_FREQUENT : 0;
+    const uint32_t frequent = s->count > ORDER_CANDIDATES ? s->count / NEIGHBOUR_FREQUENT : 0;
     tem_dist *room = core_alloc(s->count, sizeof *room);
     uint64_t *keys = core_alloc(s->count, sizeof *keys);
     const tem_status status = room == NULL || keys == NULL ? core_fail_memory(error) : TEM_OK;
@@ -121,17 +101,13 @@ static tem_status complete_frequent(order_builder *b, const space *s, tem_error 
 }
 
 static tem_status find_candidates(order_builder *b, const tem_run *run, tem_error *error) {
-    const space s = {.metric = &metric_euclidean,
-                     .count = b->points->count,
-                     .dimension = b->points->dimension,
-                     .row_elements = b->points->row_elements,
-                     .step_log2 = STEP_LOG2,
-                     .rows = b->points->rows};
+    const space s = order_space(b->points);
     tem_neighbour *near = NULL;
-    const uint32_t wanted = CANDIDATES + 1 < s.count ? CANDIDATES + 1 : s.count;
+    const uint32_t wanted = ORDER_CANDIDATES + 1 < s.count ? ORDER_CANDIDATES + 1 : s.count;
     const tem_status status = neighbours_list(&s, wanted, run, &near, error);
     for (uint32_t word = 0; word < s.count && status == TEM_OK; word++)
-        take_candidates(b, word, near + (size_t)word * wanted, wanted);
+        order_take_candidates(b->places, word, near + (size_t)word * wanted, wanted,
+                              b->candidates + (size_t)word * ORDER_CANDIDATES);
     core_free(near);
     return status == TEM_OK ? complete_frequent(b, &s, error) : status;
 }
@@ -164,7 +140,7 @@ static tem_status make_groups(order_builder *b, uint32_t most, tem_error *error)
     if (near == NULL)
         return core_fail_memory(error);
     for (size_t word = 0; word < b->shape.words; word++)
-        memcpy(near + word * ORDER_JOINED, b->candidates + word * CANDIDATES,
+        memcpy(near + word * ORDER_JOINED, b->candidates + word * ORDER_CANDIDATES,
                ORDER_JOINED * sizeof *near);
     const tem_status status =
         order_make_groups(b->points, near, most, b->groups, &b->shape.groups, error);
@@ -172,103 +148,7 @@ static tem_status make_groups(order_builder *b, uint32_t most, tem_error *error)
     return status;
 }
 
-/* The middle of a group is the sum of its words, scaled. */
-static tem_status make_middles(order_builder *b, tem_error *error) {
-    const uint32_t elements = b->points->row_elements, dimension = b->points->dimension;
-    int64_t *sums = core_alloc_zero((size_t)b->shape.groups * dimension, sizeof *sums);
-    b->middles = core_alloc_zero((size_t)b->shape.groups * elements, sizeof *b->middles);
-    if (sums == NULL || b->middles == NULL) {
-        core_free(sums);
-        return core_fail_memory(error);
-    }
-    for (uint32_t word = 0; word < b->shape.words; word++)
-        unit_add(sums + (size_t)b->groups[word] * dimension, unit_row(b->points, word), dimension);
-    for (size_t group = 0; group < b->shape.groups; group++)
-        unit_scale(sums + group * dimension, dimension, b->middles + group * elements);
-    core_free(sums);
-    return TEM_OK;
-}
-
 /* ---- lists ---- */
-
-/* The query of a list: 2/5 of the word, 2/5 of the mean of its nearest, 1/5 of its group. */
-static void make_query(const order_builder *b, uint32_t word, int64_t *sum, int16_t *query) {
-    const uint32_t elements = b->points->row_elements, dimension = b->points->dimension;
-    const uint32_t *near = b->candidates + (size_t)word * CANDIDATES;
-    const int16_t *own = unit_row(b->points, word);
-    const int16_t *middle = b->middles + (size_t)b->groups[word] * elements;
-    memset(sum, 0, dimension * sizeof *sum);
-    for (uint32_t i = 0; i < AVERAGED && near[i] != ORDER_NONE; i++)
-        unit_add(sum, unit_row(b->points, near[i]), dimension);
-    unit_scale(sum, dimension, query);
-    for (uint32_t i = 0; i < dimension; i++)
-        query[i] = (int16_t)((2 * own[i] + 2 * query[i] + middle[i]) / 5);
-}
-
-static void put_place(const order_builder *b, uint32_t word, uint32_t i, uint32_t place) {
-    const size_t at = (size_t)word * b->shape.list + i;
-    if (b->shape.outputs > 1 << 16)
-        ((uint32_t *)(void *)b->lists)[at] = place;
-    else
-        ((uint16_t *)(void *)b->lists)[at] = (uint16_t)place;
-}
-
-static void prefetch_row(const order_builder *b, uint32_t word) {
-    const char *row = (const char *)unit_row(b->points, word);
-    for (size_t byte = 0; byte < b->points->row_elements * sizeof *b->points->rows; byte += 64)
-        __builtin_prefetch(row + byte);
-}
-
-/* Fills `listed` with the words of a list, and returns how many there are: the word itself, or the
- * nearest output if the word is none; then the candidates by their product with the query. Fewer
- * than asked for if most words are excluded. */
-static uint32_t choose_listed(const order_builder *b, uint32_t word, const int16_t *query,
-                              uint64_t *keys, uint32_t *listed) {
-    const uint32_t *near = b->candidates + (size_t)word * CANDIDATES;
-    uint32_t found = 0, count = 0;
-    for (; found < CANDIDATES && near[found] != ORDER_NONE; found++) {
-        const uint32_t ahead = found + PREFETCH < CANDIDATES ? near[found + PREFETCH] : ORDER_NONE;
-        if (ahead != ORDER_NONE)
-            prefetch_row(b, ahead);
-        const int64_t product =
-            b->kernels->dot_i16(query, unit_row(b->points, near[found]), b->points->row_elements);
-        keys[found] = nearest_key(near[found], (uint32_t)(((int64_t)1 << 31) - product));
-    }
-    if (found > b->shape.list)
-        nearest_select(keys, found, b->shape.list); /* one more than is taken: the first word */
-    found = found < b->shape.list ? found : b->shape.list;
-    nearest_sort(keys, found);
-    if (is_output(b, word) || found > 0)
-        listed[count++] = is_output(b, word) ? word : near[0];
-    for (uint32_t i = 0; i < found && count < b->shape.list; i++)
-        if ((uint32_t)keys[i] != listed[0])
-            listed[count++] = (uint32_t)keys[i];
-    return count;
-}
-
-/* Writes a list as places on the path of the group. A list that is too short goes on with the first
- * places of the path that it does not have. */
-static void put_list(const order_builder *b, uint32_t word, const uint32_t *listed, uint32_t count,
-                     uint16_t *block_places, uint32_t *taken) {
-    const uint16_t *blocks = b->block_orders + (size_t)b->groups[word] * b->blocks;
-    const uint32_t size = b->shape.block;
-    for (uint32_t i = 0; i < b->blocks; i++)
-        block_places[blocks[i]] = (uint16_t)i;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t at = b->places[listed[i]];
-        taken[i] = block_places[at / size] * size + at % size;
-        put_place(b, word, i, taken[i]);
-    }
-    for (uint32_t place = 0; count < b->shape.list; place++) {
-        bool is_new = true;
-        for (uint32_t i = 0; i < count; i++)
-            is_new &= taken[i] != place;
-        if (!is_new)
-            continue;
-        taken[count] = place;
-        put_place(b, word, count++, place);
-    }
-}
 
 enum { WORDS_AT_ONCE = 256 };
 
@@ -276,22 +156,21 @@ enum { WORDS_AT_ONCE = 256 };
 static void make_lists(void *context, uint64_t item, unsigned thread) {
     order_builder *b = context;
     const uint64_t first = item * WORDS_AT_ONCE, end = first + WORDS_AT_ONCE;
-    int64_t *sum = core_alloc(b->points->dimension, sizeof *sum);
-    int16_t *query = core_alloc_zero(b->points->row_elements, sizeof *query);
+    order_lister lister = {.points = b->points,
+                           .shape = b->shape,
+                           .places = b->places,
+                           .groups = b->groups,
+                           .middles = b->middles,
+                           .block_orders = b->block_orders,
+                           .lists = b->lists};
     (void)thread;
-    if (sum == NULL || query == NULL)
+    if (order_lister_init(&lister, NULL) != TEM_OK) {
         atomic_store(&b->no_memory, true);
-    for (uint64_t word = first; word < end && word < b->shape.words && sum != NULL && query != NULL;
-         word++) {
-        uint64_t keys[CANDIDATES];
-        uint32_t listed[CANDIDATES + 1], taken[CANDIDATES + 1];
-        uint16_t block_places[ORDER_BLOCKS_MAX];
-        make_query(b, (uint32_t)word, sum, query);
-        const uint32_t count = choose_listed(b, (uint32_t)word, query, keys, listed);
-        put_list(b, (uint32_t)word, listed, count, block_places, taken);
+        return;
     }
-    core_free(sum);
-    core_free(query);
+    for (uint64_t word = first; word < end && word < b->shape.words; word++)
+        order_make_list(&lister, (uint32_t)word, b->candidates + word * ORDER_CANDIDATES);
+    order_lister_free(&lister);
 }
 
 /* ---- all of it ---- */
@@ -340,7 +219,7 @@ static tem_status build_all(order_builder *b, const order_wishes *wishes, const 
     TRY(find_candidates(b, run, error));
     TRY(make_sequence(b, error));
     TRY(make_groups(b, group_most(b, wishes), error));
-    TRY(make_middles(b, error));
+    TRY(order_make_middles(b->points, b->groups, b->shape.groups, &b->middles, error));
     TRY(make_section(b, &made, error));
     tem_status status = fill_section(b, run, error);
     if (status != TEM_OK) {
@@ -353,17 +232,14 @@ static tem_status build_all(order_builder *b, const order_wishes *wishes, const 
 tem_status order_build(const unit_points *points, const uint32_t *excluded, uint32_t excluded_count,
                        const order_wishes *wishes, const tem_run *run, rank_order *out,
                        tem_error *error) {
-    order_builder b = {.points = points,
-                       .excluded = excluded,
-                       .excluded_count = excluded_count,
-                       .kernels = kernels_active()};
+    order_builder b = {.points = points, .excluded = excluded, .excluded_count = excluded_count};
     tem_status status = choose_shape(&b, wishes, error);
     if (status != TEM_OK)
         return status;
     b.sequence = core_alloc(b.shape.outputs, sizeof *b.sequence);
     b.groups = core_alloc(b.shape.words, sizeof *b.groups);
     b.places = core_alloc(b.shape.words, sizeof *b.places);
-    b.candidates = core_alloc((size_t)b.shape.words * CANDIDATES, sizeof *b.candidates);
+    b.candidates = core_alloc((size_t)b.shape.words * ORDER_CANDIDATES, sizeof *b.candidates);
     if (b.sequence == NULL || b.groups == NULL || b.places == NULL || b.candidates == NULL)
         status = core_fail_memory(error);
     else

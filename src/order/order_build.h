@@ -23,6 +23,17 @@ tem_status order_build(const unit_points *points, const uint32_t *excluded, uint
                        const order_wishes *wishes, const tem_run *run, rank_order *out,
                        tem_error *error);
 
+/* Makes an order of which sequence and groups are known, both from order_build: of the same points,
+ * words and wishes. Path and list of a word are computed when they are first needed. The order and
+ * everything that follows it belong to one thread at a time. The points must live as long. Memory
+ * for all lists is allocated, and written only where lists are computed: the bytes of the section
+ * are not all there, so nobody can hash or save them; the caller sets known_hash. Fails with TEM_ERR_ARGUMENT
+ * (shape), TEM_ERR_DAMAGED (sequence, groups) or TEM_ERR_MEMORY. Free with order_free. */
+tem_status order_build_lazy(const unit_points *points, const order_shape *shape,
+                            const uint32_t *sequence, const uint32_t *groups,
+                            const uint32_t *excluded, uint32_t excluded_count, rank_order *out,
+                            tem_error *error);
+
 /* Makes the order of a space without vectors, by its distances: every list has all outputs. At most
  * ORDER_LIST_MAX outputs, else TEM_ERR_UNSUPPORTED; TEM_ERR_MEMORY. Some seconds at most. */
 tem_status order_build_by_distance(const space *s, const uint32_t *excluded,
@@ -49,5 +60,9 @@ tem_status order_make_groups(const unit_points *p, const uint32_t *near, uint32_
 tem_status order_sort_blocks(const unit_points *p, const uint32_t *sequence,
                              const order_shape *shape, const int16_t *middles, const tem_run *run,
                              uint16_t *orders, tem_error *error);
+
+/* The same for the group with this middle. best: one per block; keys: one per block. */
+void order_sort_group(const unit_points *p, const uint32_t *sequence, const order_shape *shape,
+                      const int16_t *middle, int32_t *best, uint64_t *keys, uint16_t *order);
 
 #endif

@@ -95,6 +95,21 @@ static void sort_blocks(const block_sorter *b, const int32_t *best, uint64_t *ke
     out[last] = (uint16_t)last;
 }
 
+void order_sort_group(const unit_points *p, const uint32_t *sequence, const order_shape *shape,
+                      const int16_t *middle, int32_t *best, uint64_t *keys, uint16_t *order) {
+    const block_sorter b = {.blocks = order_blocks(shape)};
+    const kernels *k = kernels_active();
+    for (uint32_t block = 0; block < b.blocks; block++)
+        best[block] = INT32_MIN;
+    for (uint32_t place = 0; place < shape->outputs; place++) {
+        const int32_t product =
+            (int32_t)k->dot_i16(middle, unit_row(p, sequence[place]), p->row_elements);
+        int32_t *most = &best[place / shape->block];
+        *most = product > *most ? product : *most;
+    }
+    sort_blocks(&b, best, keys, order);
+}
+
 static void sort_for(const block_sorter *b, uint32_t first, int16_t *strips, int32_t *best,
                      uint64_t *keys) {
     uint32_t dots[GROUPS_AT_ONCE * TILE_COLUMNS];

@@ -1,6 +1,6 @@
 /* test_rank_order.c - orders of words for `rank` (order/): against a reference that writes out the
- * whole permutation by the definition in order.h; the same bytes on every machine; and every kind
- * of damage refused. */
+ * whole permutation by the definition in order.h; the same bytes on every machine, and word by word;
+ * and every kind of damage refused. */
 #include "order/order_build.h"
 #include "pseudo.h"
 #include "space/kernels/kernels.h"
@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,125 @@ static void test_wide_places(void **state) {
         order_free(&o);
         free(bytes);
     }
+}
+
+/* ------------------------------------------------------------ word by word -- */
+
+static void begin_lazy(const made *m, const rank_order *built, rank_order *o) {
+    assert_int_equal(order_build_lazy(&m->points, &built->shape, built->sequence, built->groups,
+                                      m->excluded, m->excluded_count, o, NULL),
+                     TEM_OK);
+    assert_int_equal(order_check(o, NULL), TEM_OK);
+}
+
+/* Every way to follow an order, as the first one around this word. */
+static void check_first_question(const made *m, const rank_order *built, uint32_t w) {
+    enum { WAYS = 8 };
+    uint32_t *ranks = allocate(2 * m->words, sizeof *ranks), some[2][ORDER_LIST_MAX];
+    double *rows = allocate(3 * m->words, sizeof *rows);
+    for (uint32_t rank = 0; rank < built->shape.outputs; rank++)
+        rows[rank] = rank + 1;
+    for (unsigned way = 0; way < WAYS; way++) {
+        const uint32_t y = built->sequence[random_below(built->shape.outputs)];
+        const uint32_t rank = (uint32_t)random_below(built->shape.outputs);
+        const rank_order *both[] = {built, NULL};
+        rank_order o;
+        begin_lazy(m, built, &o);
+        both[1] = &o;
+        for (unsigned i = 0; i < 2; i++) {
+            uint32_t *r = ranks + i * m->words;
+            some[i][0] = rank;
+            if (way == 0)
+                some[i][0] = order_word(both[i], w, rank);
+            else if (way == 1)
+                order_words_of(both[i], &w, some[i], 1);
+            else if (way == 2)
+                memcpy(some[i], order_list_start(both[i], w), built->shape.list * sizeof(uint16_t));
+            else if (way == 3)
+                some[i][0] = order_path(both[i], w)[rank / built->shape.block];
+            else if (way == 4)
+                order_list_places(both[i], w, some[i]);
+            else if (way == 5)
+                some[i][0] = order_rank(both[i], w, y);
+            else if (way == 6)
+                order_spread(both[i], w, rows, rows + (i + 1) * m->words);
+            else
+                order_ranks(both[i], w, 0, m->words, r);
+        }
+        assert_int_equal(some[0][0], some[1][0]);
+        if (way == 2 || way == 4)
+            assert_memory_equal(some[0], some[1],
+                                built->shape.list * (way == 2 ? sizeof(uint16_t) : sizeof **some));
+        if (way == 6)
+            assert_memory_equal(rows + m->words, rows + 2 * m->words, m->words * sizeof *rows);
+        if (way == 7)
+            assert_memory_equal(ranks, ranks + m->words, m->words * sizeof *ranks);
+        order_free(&o);
+    }
+    test_free(rows);
+    test_free(ranks);
+}
+
+/* Paths and lists that are made when they are needed are those of order_build. */
+static void check_lazy(const made *m, order_wishes wishes) {
+    rank_order built, o;
+    build(m, &wishes, 1, &built);
+    begin_lazy(m, &built, &o);
+    uint32_t *ranks = allocate(2 * m->words, sizeof *ranks);
+    for (uint32_t i = 0; i < 20; i++)
+        check_first_question(m, &built, (uint32_t)random_below(m->words));
+    order_ranks_of(&o, built.sequence[0], 0, m->words, ranks); /* asks for all words */
+    order_ranks_of(&built, built.sequence[0], 0, m->words, ranks + m->words);
+    assert_memory_equal(ranks, ranks + m->words, m->words * sizeof *ranks);
+    assert_memory_equal(o.lists, built.lists, (size_t)m->words * o.shape.list * (o.wide ? 4 : 2));
+    assert_memory_equal(o.block_orders, built.block_orders,
+                        (size_t)o.shape.groups * o.blocks * sizeof *o.block_orders);
+    test_free(ranks);
+    order_free(&o);
+    order_free(&built);
+}
+
+static void test_lazy(void **state) {
+    (void)state;
+    made m;
+    mallopt(M_PERTURB, 0xff); /* new memory is zero: no list lies about in it */
+    make(&m, 300, 5, 3, 6);
+    check_lazy(&m, (order_wishes){.list = 1, .block = 7});
+    check_lazy(&m, (order_wishes){.list = 384, .block = 4});
+    unit_points_free(&m.points);
+    make(&m, 2000, 8, 0, 3); /* frequent words look farther for candidates */
+    check_lazy(&m, (order_wishes){.block = 5});
+    check_lazy(&m, (order_wishes){0});
+    unit_points_free(&m.points);
+    make(&m, 500, 2, 1, 1); /* one output */
+    check_lazy(&m, (order_wishes){0});
+    unit_points_free(&m.points);
+}
+
+/* Sequences and groups that are none, and shapes that do not fit. */
+static void test_lazy_refused(void **state) {
+    (void)state;
+    made m;
+    rank_order built, o;
+    make(&m, 60, 4, 3, 6);
+    build(&m, &(order_wishes){.list = 9, .block = 4}, 1, &built);
+    uint32_t sequence[60], groups[60];
+    memcpy(sequence, built.sequence, built.shape.outputs * sizeof *sequence);
+    memcpy(groups, built.groups, sizeof groups);
+    for (unsigned i = 0; i < 4; i++) {
+        order_shape shape = built.shape;
+        const uint32_t first = sequence[0], group = groups[7];
+        sequence[0] = i == 0 ? sequence[1] : i == 1 ? m.excluded[0] : first;
+        groups[7] = i == 2 ? shape.groups : group;
+        shape.words += i == 3;
+        assert_int_equal(order_build_lazy(&m.points, &shape, sequence, groups, m.excluded,
+                                          m.excluded_count, &o, NULL),
+                         i == 3 ? TEM_ERR_ARGUMENT : TEM_ERR_DAMAGED);
+        sequence[0] = first;
+        groups[7] = group;
+    }
+    order_free(&built);
+    unit_points_free(&m.points);
 }
 
 /* ------------------------------------------------------- what is made -- */
@@ -533,6 +653,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_permutations),
         cmocka_unit_test(test_wide_places),
+        cmocka_unit_test(test_lazy),
+        cmocka_unit_test(test_lazy_refused),
         cmocka_unit_test(test_same_everywhere),
         cmocka_unit_test(test_excluded_begin_with_the_nearest),
         cmocka_unit_test(test_wishes_refused),
