@@ -238,16 +238,20 @@ def test_trained_saved_and_opened(small, trained, saved, public):
 
 
 def test_texts_or_paths(small, trained, public, tmp_path):
-    """Texts, a path, several paths and a gzip file make the same model."""
+    """Texts, a path and a gzip file make the same model; several paths make the same n-grams, of
+    other texts."""
     lines = public.read_text().splitlines()
     packed, half, other = (tmp_path / name for name in ("a.gz", "half", "other"))
     packed.write_bytes(gzip.compress(public.read_bytes()))
     half.write_text("\n".join(lines[:7]) + "\n")
     other.write_text("\n".join(lines[7:]) + "\n")
     how = {"order": 3, "name": "small", "origin": "a test", "license": "none"}
-    for texts in (lines, tuple(lines), pandas.Series(lines), packed, [half, other],
+    for texts in (lines, tuple(lines), pandas.Series(lines), packed,
                   [line.replace(" ", "\n", 1) for line in lines]):
         assert tem.LanguageModel.train(small, texts, **how).hash == trained.hash
+    halves = tem.LanguageModel.train(small, [half, other], **how)
+    assert halves.hash != trained.hash  # it notes which texts it was made of
+    assert halves.evaluate(TEXTS) == trained.evaluate(TEXTS)
     assert tem.LanguageModel.train(small, lines, **{**how, "order": 2}).hash != trained.hash
     with pytest.raises(TypeError, match="texts as str"):
         tem.LanguageModel.train(small, [1, 2])
@@ -493,16 +497,16 @@ def test_an_unknown_word_has_no_distance(small, trained):
 
 def test_its_own_text(small, tmp_path):
     path = tmp_path / "own.txt"
-    path.write_text("the movie was great fun\nthe film was very bad\n" * 3)
+    path.write_text("the movie was great good\nthe film was an awful\n" * 3)
     own = tem.LanguageModel.train(small, path, order=2)
     with pytest.warns(tem.PrivacyWarning, match="lines of the text that the language model"):
-        small.privatize("The movie: was great fun!", epsilon=1, language_model=own)
+        small.privatize("The movie: was great good!", epsilon=1, language_model=own)
     with pytest.warns(tem.PrivacyWarning, match="lines of the text that the language model"):
-        small.privatize(["the movie was great FUN", "The film was very bad", "x"], epsilon=1,
+        small.privatize(["the movie was great GOOD", "The film was an awful", "x"], epsilon=1,
                         language_model=own)
     with warnings.catch_warnings():
         warnings.simplefilter("error", tem.PrivacyWarning)
-        small.privatize(["the movie was great fun", "the film was great", "x"], epsilon=1,
+        small.privatize(["the movie was great good", "the film was great", "x"], epsilon=1,
                         language_model=own)
 
 
