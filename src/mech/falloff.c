@@ -57,29 +57,30 @@ static fixed exponent_of(uint64_t s, fixed logarithm) {
     return (fixed)s * logarithm >> FALLOFF_S_BITS;
 }
 
-/* Fills the table, and returns ln(1 + (count - 1) / c). Heights that are too small stay 0. */
-static fixed fill_heights(falloff *f) {
+/* Fills the table. Heights that are too small stay 0. */
+static void fill_heights(falloff *f) {
     const uint64_t one = (uint64_t)1 << FALLOFF_C_BITS;
     fixed logarithm = 0;
     for (uint32_t r = 0;; r++) {
         const fixed x = exponent_of(f->s, logarithm);
         f->heights[r] = x >> FIXED_BITS < FALLOFF_TOP_BITS ? height_at(x) : 0;
         if (r + 1 == f->count)
-            return logarithm;
+            return;
         logarithm += ln_of_step(f->c + r * one, one);
     }
 }
 
-/* PRIVACY: an s that would round the last heights too coarsely is refused. With a smaller s in its
- * place the law would not be the one that was asked for. */
-static tem_status refuse_steep(fixed last, unsigned epsilon_of_s, tem_error *error) {
-    const double most =
-        (FALLOFF_TOP_BITS - FALLOFF_LEAST_BITS) * M_LN2 / ldexp((double)last, -FIXED_BITS);
+/* The largest s is 42 ln 2 / ln(1 + (count - 1) / c), and at most 64; rounded down to two digits. */
+tem_status falloff_refuse(uint64_t c, uint32_t count, unsigned epsilon_of_s, tem_error *error) {
+    const double last = log1p(ldexp(count - 1.0, FALLOFF_C_BITS) / (double)c);
+    const double most = fmin((FALLOFF_TOP_BITS - FALLOFF_LEAST_BITS) * M_LN2 / last,
+                             ldexp(FALLOFF_S_MOST, -FALLOFF_S_BITS));
     return core_fail(
         error, TEM_ERR_RANGE,
         "epsilon is too large: for this number of words and this c, s is at most %.2f, and epsilon "
         "at most %.2f",
-        floor(100 * most) / 100, floor(100 * most * epsilon_of_s) / 100);
+        floor(100 * most) / 100,
+        fmin(floor(100 * most * epsilon_of_s) / 100, FALLOFF_EPSILON_MOST));
 }
 
 static tem_status check_range(uint64_t s, uint64_t c, tem_error *error) {
@@ -99,9 +100,11 @@ tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, unsi
     f->heights = core_alloc(count, sizeof *f->heights);
     if (f->heights == NULL)
         return core_fail_memory(error);
-    const fixed last = fill_heights(f);
+    fill_heights(f);
+    /* PRIVACY: an s that would round the last heights too coarsely is refused. With a smaller s in
+     * its place the law would not be the one that was asked for. */
     if (f->heights[count - 1] < (uint64_t)1 << FALLOFF_LEAST_BITS)
-        status = refuse_steep(last, epsilon_of_s, error);
+        status = falloff_refuse(c, count, epsilon_of_s, error);
     if (status == TEM_OK)
         status = alias_init(&f->ranks, f->heights, count, error);
     if (status != TEM_OK)

@@ -16,6 +16,7 @@ enum {
     FALLOFF_S_BITS = 20,     /* s is in steps of 2^-20 */
     FALLOFF_C_BITS = 16,     /* c is in steps of 2^-16 */
     FALLOFF_S_MOST = 1 << 26,
+    FALLOFF_EPSILON_MOST = 64,
     FALLOFF_C_LEAST = 1 << 12,
     FALLOFF_C_MOST = 1 << 26
 };
@@ -28,12 +29,15 @@ typedef struct falloff {
 } falloff;
 
 /* Makes the table. count: 1 to 2^31. Fails with TEM_ERR_RANGE if s is not 1 to FALLOFF_S_MOST, c
- * not FALLOFF_C_LEAST to FALLOFF_C_MOST, or h at the last rank would be below 2^20: the message
- * names the largest s and, as epsilon_of_s times s, the largest epsilon. TEM_ERR_MEMORY. Free with
- * falloff_free. */
+ * not FALLOFF_C_LEAST to FALLOFF_C_MOST, or as falloff_refuse if h at the last rank would be below
+ * 2^20. TEM_ERR_MEMORY. Free with falloff_free. */
 tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, unsigned epsilon_of_s,
                         tem_error *error);
 void falloff_free(falloff *f);
+
+/* Fails with TEM_ERR_RANGE: the message names the largest s for so many ranks and, as epsilon_of_s
+ * times s, the largest epsilon. */
+tem_status falloff_refuse(uint64_t c, uint32_t count, unsigned epsilon_of_s, tem_error *error);
 
 /* H, the sum of all h(r). */
 static inline u256_wide falloff_total(const falloff *f) {

@@ -134,16 +134,21 @@ static void look_at_weights(rank_state *s, bool is_in_context) {
     s->z_differs = !are_equal || is_in_context;
 }
 
-/* PRIVACY: epsilon = s per unit of d_r where H is the same for all inputs, 2s elsewhere. One step
- * is subtracted, as for `tem`. */
-static tem_status choose_s(const rank_state *s, double epsilon, uint64_t *steps, tem_error *error) {
-    const int bits = s->z_differs ? FALLOFF_S_BITS - 1 : FALLOFF_S_BITS;
-    const double scaled = floor(ldexp(epsilon, bits)) - 1;
-    if (!(scaled >= 1 && scaled <= FALLOFF_S_MOST))
+/* PRIVACY: epsilon = s per unit of d_r where H is the same for all inputs, 2s elsewhere. */
+static unsigned epsilon_of_s(const rank_state *s) {
+    return s->z_differs ? 2 : 1;
+}
+
+/* PRIVACY: one step of s is subtracted, as for `tem`. */
+static tem_status make_falloff(rank_state *s, double epsilon, uint64_t c, tem_error *error) {
+    const uint32_t ranks = s->order->shape.outputs;
+    const double scaled = floor(ldexp(epsilon / epsilon_of_s(s), FALLOFF_S_BITS)) - 1;
+    if (!(scaled >= 1))
         return core_fail(error, TEM_ERR_RANGE,
-                         "epsilon must be between 2^-18 and 64 for the mechanism rank");
-    *steps = (uint64_t)scaled;
-    return TEM_OK;
+                         "epsilon is too small for the mechanism rank: it must be at least 2^-18");
+    return scaled > FALLOFF_S_MOST
+               ? falloff_refuse(c, ranks, epsilon_of_s(s), error)
+               : falloff_init(&s->falloff, (uint64_t)scaled, c, ranks, epsilon_of_s(s), error);
 }
 
 static tem_status set_closenesses(rank_state *s, tem_error *error) {
@@ -157,7 +162,6 @@ static tem_status set_closenesses(rank_state *s, tem_error *error) {
 
 static tem_status init(void *state, const mechanism_setup *setup, double *beta, tem_error *error) {
     rank_state *s = state;
-    uint64_t steps = 0;
     (void)beta;
     if (setup->order == NULL)
         return core_fail(
@@ -173,10 +177,7 @@ static tem_status init(void *state, const mechanism_setup *setup, double *beta, 
     if (status == TEM_OK)
         look_at_weights(s, setup->is_in_context);
     if (status == TEM_OK)
-        status = choose_s(s, setup->epsilon, &steps, error);
-    if (status == TEM_OK)
-        status = falloff_init(&s->falloff, steps, (uint64_t)(ldexp(c, FALLOFF_C_BITS) + 0.5),
-                              s->order->shape.outputs, s->z_differs ? 2 : 1, error);
+        status = make_falloff(s, setup->epsilon, (uint64_t)(ldexp(c, FALLOFF_C_BITS) + 0.5), error);
     if (status == TEM_OK)
         status = set_closenesses(s, error);
     if (status == TEM_OK)
@@ -274,7 +275,7 @@ static const tem_parameter parameters[] = {
     {.name = "epsilon",
      .meaning = "the loss per unit of d_r, which compares the ranks around two words",
      .least = 0x1p-18,
-     .most = 64},
+     .most = FALLOFF_EPSILON_MOST},
     {.name = "c",
      .meaning = "the rank at which the law begins to fall off",
      .least = 0.0625,

@@ -527,9 +527,32 @@ static void refuse(const tem_model *model, tem_mechanism_options options, tem_st
     assert_null(m);
 }
 
+/* However large the epsilon is, the refusal names the largest one for this model, which works. */
+static void check_limit(const tem_model *model, const uint32_t *given) {
+    static const double wrong[] = {19, 64, 70, 1000, 1e300};
+    tem_mechanism_options options = {.mechanism = "rank", .weights = given};
+    tem_mechanism *m = NULL;
+    tem_error error;
+    double limit = 0;
+    const double most = 42 * log(2) / log(WORDS - 6) * (given != NULL ? 2 : 1); /* 6 are excluded */
+    for (unsigned i = given != NULL ? 1 : 0; i < sizeof wrong / sizeof *wrong; i++) {
+        options.epsilon = wrong[i];
+        assert_int_equal(tem_mechanism_create(model, &options, &m, &error), TEM_ERR_RANGE);
+        assert_non_null(strstr(error.message, "epsilon at most "));
+        limit = strtod(strstr(error.message, "epsilon at most ") + 16, NULL);
+        assert_true(limit <= most && limit > most - 0.011);
+    }
+    options.epsilon = limit;
+    assert_int_equal(tem_mechanism_create(model, &options, &m, NULL), TEM_OK);
+    tem_mechanism_free(m);
+}
+
 static void test_refusals(void **state) {
     (void)state;
+    uint32_t given[WORDS];
     tem_model *model = make_model(WORDS, 5, &by_lists), *without = make_model(WORDS, 0, NULL);
+    for (uint32_t y = 0; y < WORDS; y++)
+        given[y] = tem_model_is_excluded(model, y) ? 0 : 1 + y % 2;
     refuse(without, (tem_mechanism_options){.mechanism = "rank", .epsilon = 1},
            TEM_ERR_UNSUPPORTED);
     for (unsigned i = 0; i < 2; i++) {
@@ -545,6 +568,8 @@ static void test_refusals(void **state) {
     }
     refuse(model, (tem_mechanism_options){.mechanism = "rank", .epsilon = 13}, TEM_ERR_RANGE);
     refuse(model, (tem_mechanism_options){.mechanism = "coin", .epsilon = 29.2}, TEM_ERR_RANGE);
+    check_limit(model, NULL);
+    check_limit(model, given);
     static const double wrong_c[] = {0, 0.06, -1, 1025, NAN, INFINITY};
     for (unsigned k = 0; k < sizeof wrong_c / sizeof *wrong_c; k++) {
         const tem_parameter_value numbers[] = {{"c", wrong_c[k]}, {NULL, 0}};
@@ -552,7 +577,7 @@ static void test_refusals(void **state) {
                (tem_mechanism_options){.mechanism = "rank", .epsilon = 1, .numbers = numbers},
                TEM_ERR_RANGE);
     }
-    uint32_t given[WORDS] = {0};
+    memset(given, 0, sizeof given);
     given[0] = 1;
     refuse(model, (tem_mechanism_options){.mechanism = "coin", .epsilon = 1, .weights = given},
            TEM_ERR_ARGUMENT);
