@@ -128,8 +128,9 @@ static tem_status find_outputs(coin_state *s, const mechanism_setup *setup, tem_
     return status;
 }
 
-/* PRIVACY: epsilon = s where Z is the same for all inputs, 2s where it differs. One step is
- * subtracted: it pays for the rounding of h(1), of at most 2^-21. */
+/* PRIVACY: epsilon = s where Z is the same for all inputs, 2s where it differs. One step of s is
+ * subtracted: it pays for the rounding of h(1), which raises h(0) / h(1) by a factor below
+ * 1 + 2^-20 (docs/PRIVACY.md, "Coin"). */
 static tem_status choose_heights(coin_state *s, const mechanism_setup *setup, tem_error *error) {
     const int bits = setup->is_in_context ? FALLOFF_S_BITS - 1 : FALLOFF_S_BITS;
     const double steps = floor(ldexp(setup->epsilon, bits)) - 1;

@@ -101,8 +101,8 @@ tem_status falloff_init(falloff *f, uint64_t s, uint64_t c, uint32_t count, unsi
     if (f->heights == NULL)
         return core_fail_memory(error);
     fill_heights(f);
-    /* PRIVACY: an s that would round the last heights too coarsely is refused. With a smaller s in
-     * its place the law would not be the one that was asked for. */
+    /* PRIVACY: step 6 of the proof of rank: with a smaller s in its place the law would not be the
+     * one that was asked for. */
     if (f->heights[count - 1] < (uint64_t)1 << FALLOFF_LEAST_BITS)
         status = falloff_refuse(c, count, epsilon_of_s, error);
     if (status == TEM_OK)
@@ -118,8 +118,8 @@ void falloff_free(falloff *f) {
     *f = (falloff){0};
 }
 
-/* PRIVACY: two conversions, a quotient and libm's logarithm of at most 30 err by less than 2^-46
- * together. */
+/* PRIVACY: step 4 of the proof of rank: B is rounded up. Two conversions, a quotient and libm's
+ * logarithm of at most 30 err by less than 2^-46 together. */
 double falloff_loss(uint64_t high, uint64_t low) {
     return log((double)high / (double)low) + 0x1p-44;
 }

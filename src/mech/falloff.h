@@ -3,8 +3,9 @@
  * h(r) = (1 + r/c)^-s for the ranks r = 0 to count - 1, times 2^62 and rounded to the nearest
  * integer. The integers are computed with integers alone, so every machine has the same ones.
  *
- * PRIVACY: these integers are the law. Draws, probabilities, bounds and audits take them from here.
- * So no rounding stands between what is proved and what is drawn (docs/PRIVACY.md, "Rank"). */
+ * PRIVACY: these integers are the law: step 5 of the proof (docs/PRIVACY.md, "Rank"). Draws,
+ * probabilities, bounds and audits take them from here. So no rounding stands between what is proved
+ * and what is drawn. */
 #ifndef MECH_FALLOFF_H
 #define MECH_FALLOFF_H
 

@@ -7,9 +7,9 @@
  * gives it, where balls of distances grow exponentially. docs/PRIVACY.md, "Rank", proves the
  * bounds.
  *
- * PRIVACY: every input has the same probabilities in another order, so H is the same for all inputs
- * and the factor 2 of the exponential mechanism is not paid: epsilon = s. With output weights that
- * differ, P(y | w) = a_y h / Z(w), Z differs from word to word, and epsilon = 2s.
+ * PRIVACY: step 2: every input has the same probabilities in another order, so H is the same for all
+ * inputs and the factor 2 of the exponential mechanism is not paid: epsilon = s. With output weights
+ * that differ, P(y | w) = a_y h / Z(w), Z differs from word to word, and epsilon = 2s.
  *
  * A draw: a rank by its weight, then the output of that rank; with weights, it is kept with
  * probability a_y / (largest weight), else all begins anew. After ROUNDS_MOST rounds the draw is by
@@ -112,7 +112,7 @@ static void set_form(rank_state *s) {
                          .exponent = {.s = s->falloff.s},
                          .bits = FALLOFF_TOP_BITS,
                          .spread = falloff_bound(&s->falloff)};
-    /* PRIVACY: Z is the same for all words only if all outputs weigh the same. */
+    /* PRIVACY: step 2: Z is the same for all words only if all outputs weigh the same. */
     if (!s->z_differs)
         s->form.total = ldexp((double)falloff_total(&s->falloff), -FALLOFF_TOP_BITS) *
                         weights_at(&s->weights, s->order->sequence[0]);
@@ -134,12 +134,13 @@ static void look_at_weights(rank_state *s, bool is_in_context) {
     s->z_differs = !are_equal || is_in_context;
 }
 
-/* PRIVACY: epsilon = s per unit of d_r where H is the same for all inputs, 2s elsewhere. */
+/* PRIVACY: step 3: epsilon = s per unit of d_r where H is the same for all inputs; 2s elsewhere, by
+ * the proof with output weights. */
 static unsigned epsilon_of_s(const rank_state *s) {
     return s->z_differs ? 2 : 1;
 }
 
-/* PRIVACY: one step of s is subtracted, as for `tem`. */
+/* PRIVACY: step 3: s <= epsilon; one step of s is subtracted, as for `tem`. */
 static tem_status make_falloff(rank_state *s, double epsilon, uint64_t c, tem_error *error) {
     const uint32_t ranks = s->order->shape.outputs;
     const double scaled = floor(ldexp(epsilon / epsilon_of_s(s), FALLOFF_S_BITS)) - 1;
@@ -194,7 +195,7 @@ static void free_state(void *state) {
 
 /* ---- drawing ---- */
 
-/* Draws by weights alone. PRIVACY: all unknown words have this law. */
+/* Draws by weights alone. PRIVACY: step 4: all unknown words have this law. */
 static uint32_t draw_unknown(const rank_state *s, tem_rng *rng) {
     return s->heaviest == 0 ? s->order->sequence[rng_below(rng, s->order->shape.outputs)]
                             : weights_draw(&s->weights, rng);
@@ -263,8 +264,8 @@ static const law_form *form(const void *state) {
     return &s->form;
 }
 
-/* PRIVACY: d_r depends on the order and on c, so charges for others are in another unit. c is the
- * one of the heights, in steps of 2^-16 below 2^11: ten digits tell all of them apart. */
+/* PRIVACY: step 7: d_r depends on the order and on c, so charges for others are in another unit. c is
+ * the one of the heights, in steps of 2^-16 below 2^11: ten digits tell all of them apart. */
 static void unit(const void *state, char *text, size_t bytes) {
     const rank_state *s = state;
     snprintf(text, bytes, "rank/c=%.10g/%s", ldexp((double)s->falloff.c, -FALLOFF_C_BITS),
