@@ -210,10 +210,9 @@ static tem_status ask_after(replacer *r, size_t bytes, tem_error *error) {
     return core_progress(r->run, "privatizing", 0, 0, error);
 }
 
-/* Puts out drawn word number `at`, from 0. */
-static tem_status put_drawn(replacer *r, size_t at, tem_error *error) {
+/* Puts out a drawn word. */
+static tem_status put_drawn(replacer *r, uint32_t drawn, tem_error *error) {
     size_t length = 0;
-    const uint32_t drawn = ((const uint32_t *)(const void *)r->drawn.data)[at];
     const char *word = vocab_word(&r->mechanism->model->words, drawn, &length);
     if (word == NULL)
         return core_fail(error, TEM_ERR_DAMAGED,
@@ -340,8 +339,9 @@ static tem_status put_in_order(replacer *r, tem_error *error) {
     size_t count = 0, drawn = 0;
     const waiting_piece *waiting = waiting_of(r, &count);
     const char *kept = r->kept.data;
+    const uint32_t *words = (const uint32_t *)(const void *)r->drawn.data;
     for (size_t i = 0; i < count; i++) {
-        TRY(waiting[i].kind == TEM_NO_WORD ? put_drawn(r, drawn++, error)
+        TRY(waiting[i].kind == TEM_NO_WORD ? put_drawn(r, words[drawn++], error)
                                            : put(r, kept, waiting[i].bytes, error));
         kept = waiting[i].bytes > 0 ? kept + waiting[i].bytes : kept;
     }
@@ -423,6 +423,24 @@ static tem_status replace_line(replacer *r, const char *line, size_t bytes, tem_
         status = put_waiting(r, error);
     return status == TEM_OK && r->options.order == TEM_ORDER_KEPT ? style_line(r, start, error)
                                                                   : status;
+}
+
+static tem_status write_words(replacer *r, const uint32_t *words, size_t count, tem_error *error) {
+    const size_t start = r->out->size;
+    r->line_begins = true;
+    for (size_t i = 0; i < count; i++)
+        TRY(put_drawn(r, words[i], error));
+    return style_line(r, start, error);
+}
+
+tem_status replacer_write(replacer *r, const uint32_t *words, size_t count, core_buffer *out,
+                          tem_error *error) {
+    const size_t before = out->size;
+    r->out = out;
+    const tem_status status = write_words(r, words, count, error);
+    if (status != TEM_OK)
+        out->size = before;
+    return status;
 }
 
 static tem_status end_line(replacer *r, tem_error *error) {

@@ -92,6 +92,11 @@ void replacer_free(replacer *r);
 tem_status replacer_run(replacer *r, tem_rng *rng, const char *text, size_t bytes, core_buffer *out,
                         tem_counts *counts, tem_error *error);
 
+/* Appends outputs that were drawn before to out, as one line in the style of the options. Draws
+ * nothing. words: ids. On failure out is as it was. */
+tem_status replacer_write(replacer *r, const uint32_t *words, size_t count, core_buffer *out,
+                          tem_error *error);
+
 /* Implements tem_privatize_text. counts may be NULL. */
 tem_status replace_text(const tem_mechanism *mechanism, const tem_text_options *options,
                         tem_rng *rng, const char *text, size_t bytes, const tem_run *run,

@@ -27,8 +27,9 @@ tem_status order_build(const unit_points *points, const uint32_t *excluded, uint
  * words and wishes. Path and list of a word are computed when they are first needed. The order and
  * everything that follows it belong to one thread at a time. The points must live as long. Memory
  * for all lists is allocated, and written only where lists are computed: the bytes of the section
- * are not all there, so nobody can hash or save them; the caller sets known_hash. Fails with TEM_ERR_ARGUMENT
- * (shape), TEM_ERR_DAMAGED (sequence, groups) or TEM_ERR_MEMORY. Free with order_free. */
+ * are not all there, so nobody can hash or save them; the caller sets known_hash. Fails with
+ * TEM_ERR_ARGUMENT (shape), TEM_ERR_DAMAGED (sequence, groups) or TEM_ERR_MEMORY. Free with
+ * order_free. */
 tem_status order_build_lazy(const unit_points *points, const order_shape *shape,
                             const uint32_t *sequence, const uint32_t *groups,
                             const uint32_t *excluded, uint32_t excluded_count, rank_order *out,

@@ -1,12 +1,12 @@
 /* order_lazy.c - an order whose paths and lists are computed when they are first asked for.
  *
- * A browser has no time to build an order, and nobody wants to download one: the default model's has
- * 24 MB. Sequence and groups need all pairs of words, and have 0.1 MB; they are given. The path of a
- * group takes one pass over all words, and so does the list of a word.
+ * A browser has no time to build an order, and nobody wants to download one: that of the default
+ * model has 24 MB. Sequence and groups need all pairs of words, and have 0.3 MB: they are given.
+ * The path of a group takes one pass over all words, and so does the list of a word.
  *
- * PRIVACY: the order must be the one that its hash names: order_build's, bit for bit
- * (test_rank_order compares them). Then paths and lists are permutations, as order_check would find.
- */
+ * PRIVACY: the order must be the one that its hash names: that of order_build, bit for bit
+ * (test_rank_order compares them). So paths and lists are permutations, as order_check would
+ * find. */
 #include "core/memory.h"
 #include "core/status.h"
 #include "order/order_build.h"

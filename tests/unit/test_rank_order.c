@@ -1,6 +1,6 @@
 /* test_rank_order.c - orders of words for `rank` (order/): against a reference that writes out the
- * whole permutation by the definition in order.h; the same bytes on every machine, and word by word;
- * and every kind of damage refused. */
+ * whole permutation by the definition in order.h; the same bytes on every machine, and word by
+ * word; and every kind of damage refused. */
 #include "order/order_build.h"
 #include "pseudo.h"
 #include "space/kernels/kernels.h"

@@ -8,6 +8,11 @@ const STATUS = ["ok", "argument", "memory", "file", "exists", "format", "version
   "range", "metric", "unsupported", "cancelled", "budget", "certificate", "untrusted"];
 const OOV = { uniform: 1, drop: 2, mask: 3, "keep-unsafe": 4 };
 const PUNCTUATION = { drop: 1, keep: 2, word: 3 };
+const STYLE = { words: 1, sentence: 2, joined: 3 };
+const REPEAT = { each: 1, once: 2 };
+const MECHANISMS = { tem: 1, rank: 2 };
+const LANGUAGE_MODELS = { none: 0, "english-small": 1 };
+const LANGUAGE_FILE = "english-small.temng";
 const KINDS = ["punctuation", "word"];
 // What each kind of picture shows, as strings and numbers (bridge_picture.h, in the same order).
 const PICTURES = {
@@ -26,6 +31,9 @@ const PICTURES = {
 const DISTANCE_ONE = 65536;
 const ENTROPY_BYTES = 64;
 const TEXT_BYTES_MAX = 1 << 28; // 256 MiB: the module has 1 GiB of memory
+
+// In the past of a document: the end of a line.
+export const LINE_END = -5;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -166,23 +174,55 @@ class Core {
   }
 }
 
+// The numbers of a mechanism, as bridge_options in bridge.c has them.
+function mechanismBytes(options) {
+  if (options === null || typeof options !== "object") refuse("options are needed");
+  const number = (name) => (options[name] === undefined ? 0 : checkNumber(options[name], name));
+  const bytes = new ArrayBuffer(48);
+  const kind = choice(MECHANISMS, options.mechanism, "tem", "mechanism");
+  new Float64Array(bytes, 0, 4).set([checkNumber(options.epsilon, "epsilon"), number("beta"),
+    number("gamma"), number("c")]);
+  new Uint32Array(bytes, 32, 3).set([kind, Number(Boolean(options.calibrated)),
+    choice(LANGUAGE_MODELS, options.languageModel, "none", "languageModel")]);
+  for (const name of ["beta", "gamma", "c"])
+    if (options[name] !== undefined && options[name] <= 0)
+      throw new TemError("range", `${name} must be above 0`);
+  return new Uint8Array(bytes);
+}
+
+// The policies of a text, as bridge_text_options in bridge.c has them.
+function textBytes(options) {
+  const seed = options.insecureSeed;
+  if (seed !== undefined && (typeof seed !== "bigint" || seed < 0n || seed >= 1n << 64n))
+    refuse("insecureSeed must be a bigint from 0 to 2^64 - 1");
+  const bytes = new ArrayBuffer(32);
+  new Uint32Array(bytes, 0, 6).set([choice(OOV, options.oov, "uniform", "oov"),
+    choice(PUNCTUATION, options.punctuation, "drop", "punctuation"),
+    Number(Boolean(options.keepLines)),
+    options.style === undefined ? 0 : choice(STYLE, options.style, undefined, "style"),
+    choice(REPEAT, options.repeat, "each", "repeat"), Number(seed !== undefined)]);
+  new BigUint64Array(bytes, 24, 1)[0] = seed ?? 0n;
+  return new Uint8Array(bytes);
+}
+
+function checkIds(ids, name) {
+  if (!(ids instanceof Int32Array)) refuse(`${name} must be an Int32Array`);
+  return ids;
+}
+
 export class Mechanism {
   #core;
   #tem;
   #pointer;
-  #calibrated;
+  #chosen;
 
   constructor(core, tem, options) {
-    if (options === null || typeof options !== "object") refuse("options are needed");
-    const epsilon = checkNumber(options.epsilon, "epsilon");
-    const beta = options.beta === undefined ? 0 : checkNumber(options.beta, "beta");
-    const gamma = options.gamma === undefined ? 0 : checkNumber(options.gamma, "gamma");
-    if (options.beta === 0 || options.gamma === 0)
-      throw new TemError("range", "beta and gamma must be above 0");
+    const bytes = mechanismBytes(options);
     this.#core = core;
     this.#tem = tem;
-    this.#calibrated = Boolean(options.calibrated);
-    core.check("bridge_mechanism", epsilon, beta, gamma, Number(this.#calibrated), core.numbers);
+    this.#chosen = { mechanism: options.mechanism ?? "tem",
+      languageModel: options.languageModel ?? "none", calibrated: Boolean(options.calibrated) };
+    core.with(bytes, (pointer) => core.check("bridge_mechanism", pointer, core.numbers));
     this.#pointer = core.take(Uint32Array, 1, core.numbers)[0];
   }
 
@@ -193,8 +233,8 @@ export class Mechanism {
 
   info() {
     this.#core.check("bridge_mechanism_info", this.#here);
-    const [epsilon, s, gamma, epsilonGamma] = this.#core.take(Float64Array, 4);
-    return { epsilon, s, gamma, epsilonGamma, calibrated: this.#calibrated };
+    const [epsilon, s, gamma, epsilonGamma, bound] = this.#core.take(Float64Array, 5);
+    return { ...this.#chosen, epsilon, s, gamma, epsilonGamma, bound };
   }
 
   draw(id) {
@@ -205,7 +245,7 @@ export class Mechanism {
   }
 
   drawMany(ids) {
-    if (!(ids instanceof Int32Array)) refuse("the ids must be an Int32Array");
+    checkIds(ids, "the ids");
     const mechanism = this.#here;
     this.#core.entropy();
     return this.#core.with(ids, (pointer) => {
@@ -214,34 +254,60 @@ export class Mechanism {
     });
   }
 
+  drawNext(past, ids) {
+    const core = this.#core, mechanism = this.#here;
+    checkIds(past, "the past");
+    checkIds(ids, "the ids");
+    core.entropy();
+    return core.with(past, (shown) => core.with(ids, (pointer) => {
+      core.check("bridge_draw_next", mechanism, shown, past.length, pointer, ids.length);
+      return core.take(Int32Array, ids.length, pointer);
+    }));
+  }
+
+  checkEdits() {
+    this.#core.check("bridge_check_edits", this.#here);
+  }
+
   privatize(text, options = {}) {
     const core = this.#core, mechanism = this.#here;
-    const oov = choice(OOV, options.oov, "uniform", "oov");
-    const punctuation = choice(PUNCTUATION, options.punctuation, "drop", "punctuation");
-    const seed = options.insecureSeed;
-    if (seed !== undefined && (typeof seed !== "bigint" || seed < 0n || seed >= 1n << 64n))
-      refuse("insecureSeed must be a bigint from 0 to 2^64 - 1");
+    const policies = textBytes(options);
     checkText(text);
     core.entropy();
-    return core.withText(text, (pointer, bytes) => {
-      core.check("bridge_privatize", mechanism, pointer, bytes, oov, punctuation,
-        Number(Boolean(options.keepLines)), Number(seed !== undefined), seed ?? 0n, core.numbers);
-      const [size, words, unknown] = core.take(Uint32Array, 3, core.numbers);
-      return { text: core.takeString(size), words, unknown };
+    return core.with(policies, (given) => core.withText(text, (pointer, bytes) => {
+      core.check("bridge_privatize", mechanism, pointer, bytes, given, core.numbers);
+      const [size, words, unknown, charged] = core.take(Uint32Array, 4, core.numbers);
+      return { text: core.takeString(size), words, unknown, charged };
+    }));
+  }
+
+  write(ids, { style = "words" } = {}) {
+    const core = this.#core, mechanism = this.#here;
+    const how = choice(STYLE, style, undefined, "style");
+    return core.with(checkIds(ids, "the ids"), (pointer) => {
+      core.check("bridge_write", mechanism, pointer, ids.length, how, core.numbers);
+      return core.takeString(core.take(Uint32Array, 1, core.numbers)[0]);
     });
   }
 
-  self(id) {
+  self(id, { after } = {}) {
+    const core = this.#core, mechanism = this.#here;
     checkWhole(id, 0, this.#tem.words - 1, "the id");
-    this.#core.check("bridge_self", this.#here, id, this.#core.numbers);
-    return this.#core.take(Float64Array, 1, this.#core.numbers)[0];
+    if (after === undefined) core.check("bridge_self", mechanism, id, core.numbers);
+    else
+      core.with(checkIds(after, "after"), (past) => core.check("bridge_self_after", mechanism,
+        past, after.length, id, core.numbers));
+    return core.take(Float64Array, 1, core.numbers)[0];
   }
 
-  explain(id, top) {
-    const core = this.#core;
+  explain(id, top, { after } = {}) {
+    const core = this.#core, mechanism = this.#here;
     checkWhole(id, 0, this.#tem.words - 1, "the id");
     checkWhole(top, 1, this.#tem.words, "top");
-    core.check("bridge_explain", this.#here, id, top, core.numbers);
+    if (after === undefined) core.check("bridge_explain", mechanism, id, top, core.numbers);
+    else
+      core.with(checkIds(after, "after"), (past) => core.check("bridge_explain_after", mechanism,
+        past, after.length, id, top, core.numbers));
     const [probability, words, self, support, kept] = core.take(Float64Array, 5, core.numbers);
     const entries = this.#tem.nearResults(kept);
     const probabilities = core.take(Float64Array, kept, core.call("bridge_results") + 8 * top);
@@ -278,6 +344,7 @@ export class Mechanism {
 
 export class Tem {
   #core;
+  #hasLanguage = false;
 
   constructor(core) {
     this.#core = core;
@@ -286,9 +353,18 @@ export class Tem {
 
   info() {
     const core = this.#core;
-    return { version: core.string(core.call("bridge_version")), words: this.words,
-      dimensions: core.call("bridge_dimensions"), hash: core.string(core.call("bridge_hash")),
-      excluded: core.call("bridge_excluded") };
+    const text = (name) => core.string(core.call(name));
+    return { version: text("bridge_version"), words: this.words,
+      dimensions: core.call("bridge_dimensions"), hash: text("bridge_hash"),
+      excluded: core.call("bridge_excluded"),
+      languageModel: this.#hasLanguage
+        ? { name: text("bridge_language_name"), hash: text("bridge_language_hash") } : null };
+  }
+
+  loadLanguageModel(bytes) {
+    this.#core.with(bytes, (pointer, size) =>
+      this.#core.check("bridge_load_language", pointer, size));
+    this.#hasLanguage = true;
   }
 
   certificates() {
@@ -401,5 +477,9 @@ export async function load(source = {}) {
   }
   const core = new Core(instance);
   core.with(model, (pointer, bytes) => core.check("bridge_load", pointer, bytes));
-  return new Tem(core);
+  const tem = new Tem(core);
+  if (source.languageModel !== undefined)
+    tem.loadLanguageModel(source.languageModel === "english-small"
+      ? await packaged(LANGUAGE_FILE) : source.languageModel);
+  return tem;
 }

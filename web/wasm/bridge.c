@@ -15,6 +15,7 @@
 #include "core/status.h"
 #include "guess.h"
 #include "index/search.h"
+#include "job/drawing.h"
 #include "job/replacer.h"
 #include "map.h"
 #include "mech/law_row.h"
@@ -23,6 +24,7 @@
 
 #include <math.h>
 #include <sodium.h>
+#include <stdlib.h>
 
 /* The linker exports these functions, and no others (Makefile). */
 #define EXPORT
@@ -71,6 +73,21 @@ EXPORT tem_status bridge_load(const char *bytes, size_t size) {
     if (model.tem != NULL)
         return core_fail(&last_error, TEM_ERR_ARGUMENT, "the module has a model already");
     return web_model_load(bytes, size, &model, &last_error);
+}
+
+EXPORT tem_status bridge_load_language(const char *bytes, size_t size) {
+    if (model.language != NULL)
+        return core_fail(&last_error, TEM_ERR_ARGUMENT, "the module has a language model already");
+    return web_model_load_language(&model, bytes, size, &last_error);
+}
+
+/* Of the language model, which was loaded. */
+EXPORT const char *bridge_language_hash(void) {
+    return model.language->hash;
+}
+
+EXPORT const char *bridge_language_name(void) {
+    return model.language->name;
 }
 
 EXPORT const char *bridge_version(void) {
@@ -193,23 +210,50 @@ EXPORT void bridge_mechanism_free(web_mechanism *mechanism) {
     core_free(mechanism);
 }
 
-/* Sets *out to the mechanism `tem`. beta, gamma: 0 if not given. calibrated: by the certificate for
- * this epsilon. */
-EXPORT tem_status bridge_mechanism(double epsilon, double beta, double gamma, int calibrated,
-                                   web_mechanism **out) {
-    tem_mechanism_options options = {.epsilon = epsilon, .beta = beta, .gamma = gamma};
-    const int32_t certificate = calibrated ? web_model_certificate(&model, epsilon) : -1;
-    if (calibrated && certificate < 0)
+typedef enum bridge_kind { BRIDGE_TEM = 1, BRIDGE_RANK } bridge_kind;
+
+/* What a mechanism is made of; an argument that is not given is 0. */
+typedef struct bridge_options {
+    double epsilon, beta, gamma, c;
+    uint32_t kind;       /* bridge_kind */
+    uint32_t calibrated; /* by the certificate for this epsilon */
+    uint32_t in_context; /* with the language model */
+    uint32_t zero;
+} bridge_options;
+
+static tem_status take_options(const bridge_options *given, int32_t certificate,
+                               tem_parameter_value numbers[2], tem_mechanism_options *out) {
+    *out = (tem_mechanism_options){
+        .epsilon = given->epsilon, .beta = given->beta, .gamma = given->gamma};
+    if (given->c > 0) {
+        numbers[0] = (tem_parameter_value){.name = "c", .value = given->c};
+        out->numbers = numbers;
+    }
+    if (given->calibrated && certificate < 0)
         return core_fail(&last_error, TEM_ERR_CERTIFICATE,
                          "the model has no certificate for this epsilon");
-    if (calibrated)
-        options.certificate = &model.certificates[certificate];
+    if (given->calibrated)
+        out->certificate = &model.certificates[certificate];
+    if (given->in_context && model.language == NULL)
+        return core_fail(&last_error, TEM_ERR_ARGUMENT,
+                         "no language model was loaded: give load its bytes");
+    if (given->in_context)
+        out->language = model.language;
+    return TEM_OK;
+}
+
+EXPORT tem_status bridge_mechanism(const bridge_options *given, web_mechanism **out) {
+    const int32_t certificate =
+        given->calibrated ? web_model_certificate(&model, given->epsilon) : -1;
+    tem_parameter_value numbers[2] = {{0}};
+    tem_mechanism_options options;
+    TRY(take_options(given, certificate, numbers, &options));
     web_mechanism *made = core_alloc_zero(1, sizeof *made);
     if (made == NULL)
         return core_fail_memory(&last_error);
     made->certificate = certificate;
-    const tem_status status =
-        mechanism_make(model.tem, &mechanism_tem, &options, &made->tem, &last_error);
+    const mechanism_ops *ops = given->kind == BRIDGE_RANK ? &mechanism_rank : &mechanism_tem;
+    const tem_status status = mechanism_make(model.tem, ops, &options, &made->tem, &last_error);
     if (status == TEM_OK)
         *out = made;
     else
@@ -217,10 +261,10 @@ EXPORT tem_status bridge_mechanism(double epsilon, double beta, double gamma, in
     return status;
 }
 
-/* Results: epsilon, s, gamma and epsilon gamma, as doubles. */
+/* Results: epsilon, s, gamma, epsilon gamma, and the bound between any two words, as doubles. */
 EXPORT tem_status bridge_mechanism_info(const web_mechanism *mechanism) {
     tem_mechanism_info info;
-    double *out = room_for(4, sizeof *out);
+    double *out = room_for(5, sizeof *out);
     if (out == NULL)
         return core_fail_memory(&last_error);
     mechanism_get_info(mechanism->tem, &info);
@@ -228,7 +272,16 @@ EXPORT tem_status bridge_mechanism_info(const web_mechanism *mechanism) {
     out[1] = info.s;
     out[2] = info.gamma;
     out[3] = info.epsilon_gamma;
+    out[4] = info.bound;
     return TEM_OK;
+}
+
+/* Whether a word of a document may be drawn again while all others keep their draws.
+ * PRIVACY: in context the draws after it depend on its draw. Kept, they would have another law. */
+EXPORT tem_status bridge_check_edits(const web_mechanism *mechanism) {
+    return mechanism_check_independent(
+        mechanism->tem, "no word can be drawn again by itself: draw for all words after it, too",
+        &last_error);
 }
 
 /* ---- draws ---- */
@@ -270,21 +323,68 @@ EXPORT tem_status bridge_draw(const web_mechanism *mechanism, uint32_t *words, s
     return status;
 }
 
-/* Results: the private text. counts receives the numbers of its bytes, words and unknown words.
- * seeded: draws by `seed` instead of random bytes, as the first document of a run with
- * --insecure-seed. The output is not private then. */
+/* Shows a document what it has released before: outputs and line ends. */
+static tem_status show_past(text_drawing *d, const uint32_t *past, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const bool is_word = past[i] < model.tem->words.count;
+        if ((!is_word && past[i] != RELEASED_LINE_END) ||
+            (is_word && model_is_excluded(model.tem, past[i])))
+            return core_fail(&last_error, TEM_ERR_ARGUMENT,
+                             "the past must have words that the mechanism can draw");
+        TRY(drawing_show(d, past[i], &last_error));
+    }
+    return TEM_OK;
+}
+
+/* Draws for `count` words of a document that has released `past`, in place. After a failure the
+ * words are erased.
+ * PRIVACY: the law of each word is that of its place in the document (job/drawing.h), provided the
+ * past is what the document has released, each draw once. */
+EXPORT tem_status bridge_draw_next(const web_mechanism *mechanism, const uint32_t *past,
+                                   size_t past_count, uint32_t *words, size_t count) {
+    tem_rng rng;
+    text_drawing d;
+    tem_status status = drawing_init(&d, mechanism->tem, &last_error);
+    if (status == TEM_OK)
+        status = drawing_begin(&d, &last_error);
+    if (status == TEM_OK)
+        status = show_past(&d, past, past_count);
+    if (status == TEM_OK)
+        status = begin(&rng, NULL);
+    if (status == TEM_OK) {
+        status = drawing_draw(&d, &rng, words, count, &last_error);
+        rng_wipe(&rng);
+    }
+    drawing_free(&d);
+    if (status != TEM_OK)
+        explicit_bzero(words, count * sizeof *words);
+    return status;
+}
+
+/* What happens to a text; 0: as usual. The fields are those of tem_text_options. */
+typedef struct bridge_text_options {
+    uint32_t oov, punctuation, keep_lines, style, repeat;
+    uint32_t seeded; /* draws by `seed` instead of random bytes, as the first document of a run with
+                      * --insecure-seed. The output is not private then */
+    uint64_t seed;
+} bridge_text_options;
+
+/* Results: the private text. counts receives the numbers of its bytes, words, unknown words, and
+ * words that were drawn for. */
 EXPORT tem_status bridge_privatize(const web_mechanism *mechanism, const char *text, size_t bytes,
-                                   tem_oov oov, tem_punctuation punctuation, int keep_lines,
-                                   int seeded, uint64_t seed, uint32_t counts[3]) {
-    const tem_text_options options = {
-        .oov = oov, .punctuation = punctuation, .keep_lines = keep_lines};
+                                   const bridge_text_options *given, uint32_t counts[4]) {
+    const tem_text_options options = {.oov = (tem_oov)given->oov,
+                                      .punctuation = (tem_punctuation)given->punctuation,
+                                      .keep_lines = (int)given->keep_lines,
+                                      .style = (tem_style)given->style,
+                                      .repeat = (tem_repeat)given->repeat};
     tem_rng rng;
     replacer r;
     tem_counts found = {0};
     core_buffer_clear(&results);
     tem_status status = replacer_init(&r, mechanism->tem, &options, &last_error);
     if (status == TEM_OK)
-        status = begin(&rng, seeded ? &seed : NULL);
+        status = begin(&rng, given->seeded ? &given->seed : NULL);
     if (status != TEM_OK)
         return status;
     status = replacer_run(&r, &rng, text, bytes, &results, &found, &last_error);
@@ -293,6 +393,24 @@ EXPORT tem_status bridge_privatize(const web_mechanism *mechanism, const char *t
     counts[0] = (uint32_t)results.size;
     counts[1] = (uint32_t)found.words;
     counts[2] = (uint32_t)found.unknown;
+    counts[3] = (uint32_t)counts_charged(&r.options, &found);
+    return status;
+}
+
+/* Results: released words as one line in this style, *size bytes long. Draws nothing. */
+EXPORT tem_status bridge_write(const web_mechanism *mechanism, const uint32_t *words, size_t count,
+                               tem_style style, uint32_t *size) {
+    const tem_text_options options = {.style = style};
+    replacer r;
+    core_buffer_clear(&results);
+    for (size_t i = 0; i < count; i++)
+        TRY(check_word(words[i]));
+    tem_status status = replacer_init(&r, mechanism->tem, &options, &last_error);
+    if (status != TEM_OK)
+        return status;
+    status = replacer_write(&r, words, count, &results, &last_error);
+    replacer_free(&r);
+    *size = (uint32_t)results.size;
     return status;
 }
 
@@ -322,39 +440,147 @@ static uint32_t keep_outputs(tem_neighbour *near, uint32_t count, uint32_t top) 
     return kept;
 }
 
-/* Results: the `top` nearest outputs as id and distance, and from byte 8 * top on
- * their probabilities, as doubles. numbers receives the probability and the number of all other
- * outputs, N_w, S_w, and the number of results. The probabilities have a relative error below
- * 10^-12. */
-EXPORT tem_status bridge_explain(const web_mechanism *mechanism, uint32_t id, uint32_t top,
-                                 double numbers[5]) {
+/* Leaves the nearest outputs of a word in `near`, which has room for `top`, and their number in
+ * *kept. */
+static tem_status find_nearest(uint32_t id, uint32_t top, tem_neighbour *near, uint32_t *kept) {
     const uint32_t count = model.tem->words.count, excluded = model.tem->excluded_count;
     const uint32_t near_count = top < count - excluded ? top + excluded : count;
-    tem_status status = bridge_neighbours(id, near_count);
-    if (status != TEM_OK)
-        return status;
-    double *row = core_alloc(count, sizeof *row);
-    if (row == NULL || !core_buffer_reserve(&results, top * sizeof *row)) {
-        core_free(row);
-        return core_fail_memory(&last_error);
-    }
-    status = mechanism_row(mechanism->tem, id, row, &last_error);
+    tem_neighbour *all = core_alloc(near_count, sizeof *all);
+    const tem_status status = all == NULL
+                                  ? core_fail_memory(&last_error)
+                                  : search_nearest(&model.tem->space, &model.tem->index, &id, 1,
+                                                   near_count, NULL, all, &last_error);
     if (status == TEM_OK) {
-        tem_neighbour *near = (tem_neighbour *)(void *)results.data;
-        double *out = (double *)(void *)(results.data + top * sizeof *near);
-        const uint32_t kept = keep_outputs(near, near_count, top);
-        numbers[2] = row[id];
-        numbers[3] = support_of(row, count);
-        numbers[4] = kept;
-        for (uint32_t i = 0; i < kept; i++) {
-            out[i] = row[near[i].id];
-            row[near[i].id] = 0;
-        }
-        numbers[0] = 0;
-        numbers[1] = count - excluded - kept;
-        for (uint32_t y = 0; y < count; y++)
-            numbers[0] += row[y];
+        *kept = keep_outputs(all, near_count, top);
+        memcpy(near, all, *kept * sizeof *near);
     }
+    core_free(all);
+    return status;
+}
+
+typedef struct likely_word {
+    double probability;
+    uint32_t id;
+} likely_word;
+
+/* The likeliest first, ties by id. */
+static int compare_likely(const void *a, const void *b) {
+    const likely_word *x = a, *y = b;
+    if (x->probability > y->probability || x->probability < y->probability)
+        return x->probability > y->probability ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
+}
+
+/* The same for the likeliest outputs. */
+static tem_status find_likeliest(uint32_t id, uint32_t top, const double *row, tem_neighbour *near,
+                                 uint32_t *kept) {
+    const uint32_t count = model.tem->words.count, outputs = count - model.tem->excluded_count;
+    likely_word *all = core_alloc(count, sizeof *all);
+    if (all == NULL)
+        return core_fail_memory(&last_error);
+    for (uint32_t y = 0; y < count; y++)
+        all[y] = (likely_word){model_is_excluded(model.tem, y) ? -1 : row[y], y};
+    qsort(all, count, sizeof *all, compare_likely);
+    *kept = top < outputs ? top : outputs;
+    for (uint32_t i = 0; i < *kept; i++)
+        near[i] = (tem_neighbour){.id = all[i].id,
+                                  .distance = space_distance(&model.tem->space, id, all[i].id)};
+    core_free_erased(all, count * sizeof *all);
+    return TEM_OK;
+}
+
+/* Results and numbers of bridge_explain, from the law of the word. Changes the row. */
+static tem_status tell_law(uint32_t id, uint32_t top, bool by_distance, double *row,
+                           double numbers[5]) {
+    const uint32_t count = model.tem->words.count;
+    tem_neighbour *near = room_for(top, sizeof *near + sizeof *row);
+    uint32_t kept = 0;
+    if (near == NULL)
+        return core_fail_memory(&last_error);
+    TRY(by_distance ? find_nearest(id, top, near, &kept)
+                    : find_likeliest(id, top, row, near, &kept));
+    double *out = (double *)(void *)(results.data + top * sizeof *near);
+    numbers[2] = row[id];
+    numbers[3] = support_of(row, count);
+    numbers[4] = kept;
+    for (uint32_t i = 0; i < kept; i++) {
+        out[i] = row[near[i].id];
+        row[near[i].id] = 0;
+    }
+    numbers[0] = 0;
+    numbers[1] = count - model.tem->excluded_count - kept;
+    for (uint32_t y = 0; y < count; y++)
+        numbers[0] += row[y];
+    return TEM_OK;
+}
+
+static tem_status check_top(uint32_t top) {
+    return top >= 1 && top <= model.tem->words.count
+               ? TEM_OK
+               : core_fail(&last_error, TEM_ERR_ARGUMENT, "top must be 1 to the number of words");
+}
+
+/* Results: the `top` nearest outputs as id and distance, and from byte 8 * top on
+ * their probabilities, as doubles; of a law that does not follow the distance the likeliest
+ * outputs. numbers receives the probability and the number of all other outputs, N_w, S_w, and the
+ * number of results. The probabilities have a relative error below 10^-12. */
+EXPORT tem_status bridge_explain(const web_mechanism *mechanism, uint32_t id, uint32_t top,
+                                 double numbers[5]) {
+    TRY(check_word(id));
+    TRY(check_top(top));
+    double *row = core_alloc(model.tem->words.count, sizeof *row);
+    tem_status status = row == NULL ? core_fail_memory(&last_error)
+                                    : mechanism_row(mechanism->tem, id, row, &last_error);
+    if (status == TEM_OK)
+        status = tell_law(id, top, mechanism_is_exponential(mechanism->tem), row, numbers);
+    core_free(row);
+    return status;
+}
+
+/* Sets row[y] to P(y | id) after a past. A line begins like a document: what came before it does
+ * not matter. */
+static tem_status row_after(const web_mechanism *mechanism, const uint32_t *past, size_t count,
+                            uint32_t id, double *row) {
+    size_t line = count;
+    while (line > 0 && past[line - 1] != RELEASED_LINE_END)
+        line--;
+    past += line;
+    count -= line;
+    uint64_t *values = core_alloc(model.tem->words.count, sizeof *values);
+    const tem_status status =
+        values == NULL ? core_fail_memory(&last_error)
+                       : mechanism_weights_after(mechanism->tem, past, count, values, &last_error);
+    if (status == TEM_OK)
+        law_row_weighed(mechanism->tem->context.form, values, id, row);
+    core_free(values);
+    return status;
+}
+
+/* N_w after a past. */
+EXPORT tem_status bridge_self_after(const web_mechanism *mechanism, const uint32_t *past,
+                                    size_t past_count, uint32_t id, double *self) {
+    TRY(check_word(id));
+    double *row = core_alloc(model.tem->words.count, sizeof *row);
+    const tem_status status = row == NULL ? core_fail_memory(&last_error)
+                                          : row_after(mechanism, past, past_count, id, row);
+    if (status == TEM_OK)
+        *self = row[id];
+    core_free(row);
+    return status;
+}
+
+/* As bridge_explain, for a document that shows `past`, with the likeliest outputs. The law is that
+ * of the language model's weights at this place. */
+EXPORT tem_status bridge_explain_after(const web_mechanism *mechanism, const uint32_t *past,
+                                       size_t past_count, uint32_t id, uint32_t top,
+                                       double numbers[5]) {
+    TRY(check_word(id));
+    TRY(check_top(top));
+    double *row = core_alloc(model.tem->words.count, sizeof *row);
+    tem_status status = row == NULL ? core_fail_memory(&last_error)
+                                    : row_after(mechanism, past, past_count, id, row);
+    if (status == TEM_OK)
+        status = tell_law(id, top, false, row, numbers);
     core_free(row);
     return status;
 }
@@ -364,10 +590,9 @@ EXPORT tem_status bridge_explain(const web_mechanism *mechanism, uint32_t id, ui
 /* Results: the `top` likeliest inputs behind the output y, as guessed_word (guess.h): an id and, 8
  * bytes after it, a double. */
 EXPORT tem_status bridge_posterior(web_mechanism *mechanism, uint32_t y, uint32_t top) {
-    if (top < 1 || top > model.tem->words.count)
-        return core_fail(&last_error, TEM_ERR_ARGUMENT, "top must be 1 to the number of words");
-    tem_status status = TEM_OK;
-    if (mechanism->guesser.gains == NULL)
+    TRY(check_top(top));
+    tem_status status = mechanism_check_exponential(mechanism->tem, &last_error);
+    if (status == TEM_OK && mechanism->guesser.gains == NULL)
         status = guesser_make(mechanism->tem, &model.table, mechanism->certificate,
                               &mechanism->guesser, &last_error);
     if (status != TEM_OK)

@@ -2,7 +2,8 @@
  *
  * usage: pack MODEL.tem VECTORS.temv CERTIFICATES WORK OUT
  *
- * MODEL was built from VECTORS. WORK is a directory for the file of balanced certificates. */
+ * MODEL was built from VECTORS, with an order of their columns. WORK is a directory for the file of
+ * balanced certificates. */
 #include "bridge.h"
 
 #include "core/buffer.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 static tem_error error;
 
@@ -48,6 +50,24 @@ static core_buffer excluded_words(const tem_model *model) {
     return out;
 }
 
+/* Shape, sequence and groups of the order, as a zstd frame. */
+static core_buffer packed_order(const rank_order *o) {
+    enum { LEVEL = 19 };
+    core_buffer whole = {0}, out = {0};
+    if (!core_buffer_add(&whole, &o->shape, sizeof o->shape) ||
+        !core_buffer_add(&whole, o->sequence, o->shape.outputs * sizeof *o->sequence) ||
+        !core_buffer_add(&whole, o->groups, o->shape.words * sizeof *o->groups) ||
+        !core_buffer_reserve(&out, ZSTD_compressBound(whole.size)))
+        exit(1);
+    const size_t size =
+        ZSTD_compress(out.data, ZSTD_compressBound(whole.size), whole.data, whole.size, LEVEL);
+    if (ZSTD_isError(size))
+        exit(1);
+    out.size = size;
+    core_buffer_free(&whole);
+    return out;
+}
+
 static void put(FILE *file, const void *bytes, size_t count) {
     static const char zeros[WEB_ALIGNMENT] = {0};
     const size_t padding = core_round_up(count, WEB_ALIGNMENT) - count;
@@ -71,16 +91,19 @@ int main(int argc, char **argv) {
     check(file_map(argv[2], &vectors, &error), argv[2]);
     select_certificates(argv[3], path);
     check(file_map(path, &certificates, &error), path);
-    core_buffer excluded = excluded_words(model), table = {0};
+    check(order_check(&model->order, &error), argv[1]);
+    core_buffer excluded = excluded_words(model), table = {0}, order = packed_order(&model->order);
     tem_certificate *list = NULL;
     uint32_t count = 0;
     check(certificates_read(&certificates, path, &list, &count, &error), path);
     check(make_log_totals(model, list, count, &table, &error), "the table");
 
-    web_front front = {.neighbours = model->neighbours,
-                       .bytes = {vectors.size, excluded.size, certificates.size, table.size}};
+    web_front front = {
+        .neighbours = model->neighbours,
+        .bytes = {vectors.size, excluded.size, certificates.size, table.size, order.size}};
     memcpy(front.magic, WEB_MAGIC, sizeof front.magic);
     memcpy(front.hash, model->hash, sizeof front.hash);
+    model_order_hash(model, front.order_hash);
     FILE *file = fopen(argv[5], "wb");
     if (file == NULL) {
         perror(argv[5]);
@@ -91,11 +114,13 @@ int main(int argc, char **argv) {
     put(file, excluded.data, excluded.size);
     put(file, certificates.data, certificates.size);
     put(file, table.data, table.size);
+    put(file, order.data, order.size);
     if (fclose(file) != 0) {
         perror(argv[5]);
         return 1;
     }
     certificates_free(list, count);
+    core_buffer_free(&order);
     core_buffer_free(&table);
     core_buffer_free(&excluded);
     file_close(&certificates);

@@ -129,8 +129,10 @@ _Noreturn void __assert_fail(const char *what, const char *file, int line, const
 
 /* ---- files: there are none ---- */
 
+/* Of a language model that was made in memory. */
 void file_close(file_view *view) {
-    (void)view;
+    core_free((void *)(uintptr_t)view->data);
+    *view = (file_view){0};
 }
 
 /* Vectors come as .temv alone. The readers of text and word2vec files would bring in libc's numbers

@@ -1,4 +1,6 @@
-/* web_model.c - reads default.temweb. */
+/* web_model.c - reads default.temweb.
+ *
+ * WEB_MODEL_HASH: BLAKE2b-256 of the only file that this module accepts, in hex. */
 #include "bridge.h"
 
 #include "core/memory.h"
@@ -7,17 +9,15 @@
 
 #include <sodium.h>
 #include <string.h>
+#include <zstd.h>
 
-/* WEB_MODEL_HASH: BLAKE2b-256 of the only file that this module accepts, in hex. */
-static tem_status check_hash(const char *bytes, size_t size, tem_error *error) {
-    unsigned char hash[CORE_HASH_BYTES];
+tem_status web_check_hash(const char *bytes, size_t size, const char *hash, const char *message,
+                          tem_error *error) {
+    unsigned char found[CORE_HASH_BYTES];
     char hex[2 * CORE_HASH_BYTES + 1];
-    core_hash256(bytes, size, hash);
-    sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
-    return strcmp(hex, WEB_MODEL_HASH) == 0
-               ? TEM_OK
-               : core_fail(error, TEM_ERR_UNTRUSTED,
-                           "the model is not the one that this module was built with");
+    core_hash256(bytes, size, found);
+    sodium_bin2hex(hex, sizeof hex, found, sizeof found);
+    return strcmp(hex, hash) == 0 ? TEM_OK : core_fail(error, TEM_ERR_UNTRUSTED, "%s", message);
 }
 
 typedef struct web_part {
@@ -58,7 +58,28 @@ static tem_status read_excluded(const web_part *part, const char ***words, uint3
     return TEM_OK;
 }
 
-static tem_status build(const web_part parts[WEB_PARTS], uint32_t neighbours, tem_model **out,
+/* Gives the model its order. The hash of the file has proved that the frame is right. */
+static tem_status read_order(const web_part *part, const unsigned char hash[CORE_HASH_BYTES],
+                             const tem_vectors *vectors, tem_model *m, tem_error *error) {
+    order_shape shape;
+    const size_t size = (size_t)ZSTD_getFrameContentSize(part->data, part->bytes);
+    uint32_t *numbers = core_alloc(size, 1);
+    if (numbers == NULL)
+        return core_fail_memory(error);
+    tem_status status = ZSTD_decompress(numbers, size, part->data, part->bytes) == size
+                            ? TEM_OK
+                            : core_fail(error, TEM_ERR_DAMAGED, "the order is damaged");
+    if (status == TEM_OK) {
+        const uint32_t *sequence = numbers + sizeof shape / sizeof *numbers;
+        memcpy(&shape, numbers, sizeof shape);
+        status =
+            model_order_lazy(m, vectors, &shape, sequence, sequence + shape.outputs, hash, error);
+    }
+    core_free(numbers);
+    return status;
+}
+
+static tem_status build(const web_part parts[WEB_PARTS], const web_front *front, tem_model **out,
                         tem_error *error) {
     const vectors_source source = {
         .path = "", .data = parts[WEB_VECTORS].data, .size = parts[WEB_VECTORS].bytes};
@@ -70,7 +91,9 @@ static tem_status build(const web_part parts[WEB_PARTS], uint32_t neighbours, te
     if (status == TEM_OK)
         status = read_excluded(&parts[WEB_EXCLUDED], &words, &count, &storage, error);
     if (status == TEM_OK)
-        status = model_build_lazy(vectors, words, count, neighbours, out, error);
+        status = model_build_lazy(vectors, words, count, front->neighbours, out, error);
+    if (status == TEM_OK)
+        status = read_order(&parts[WEB_ORDER], front->order_hash, vectors, *out, error);
     vectors_free(vectors);
     core_free(words);
     core_free(storage);
@@ -81,14 +104,16 @@ tem_status web_model_load(const char *bytes, size_t size, web_model *out, tem_er
     web_model m = {0};
     web_front front;
     web_part parts[WEB_PARTS];
-    tem_status status = check_hash(bytes, size, error);
+    tem_status status =
+        web_check_hash(bytes, size, WEB_MODEL_HASH,
+                       "the model is not the one that this module was built with", error);
     if (status != TEM_OK)
         return status;
     find_parts(bytes, &front, parts);
     sodium_bin2hex(m.hash, sizeof m.hash, front.hash, sizeof front.hash);
     const file_view certificates = {.data = parts[WEB_CERTIFICATES].data,
                                     .size = parts[WEB_CERTIFICATES].bytes};
-    status = build(parts, front.neighbours, &m.tem, error);
+    status = build(parts, &front, &m.tem, error);
     if (status == TEM_OK)
         status = certificates_read(&certificates, "", &m.certificates, &m.certificate_count, error);
     if (status == TEM_OK)

@@ -38,7 +38,13 @@ test("bad options", () => {
     { epsilon: 3, beta: 0 }, { epsilon: 3, beta: 2 }, { epsilon: 3, gamma: -1 },
     { epsilon: 3, gamma: 0 }, { epsilon: 3, beta: 0.1, gamma: 3 }, { epsilon: 3, gamma: 1e9 },
     { epsilon: 3, calibrated: true }, { epsilon: 1.55, calibrated: true },
-    { epsilon: 1.5, calibrated: true, beta: 0.1 }];
+    { epsilon: 1.5, calibrated: true, beta: 0.1 }, { epsilon: 3, mechanism: "em" },
+    { epsilon: 3, mechanism: "rank", beta: 0.1 }, { epsilon: 3, mechanism: "rank", gamma: 3 },
+    { epsilon: 1.5, mechanism: "rank", calibrated: true }, { epsilon: 65, mechanism: "rank" },
+    { epsilon: 3, mechanism: "rank", c: 0 }, { epsilon: 3, mechanism: "rank", c: 1e6 },
+    { epsilon: 3, mechanism: "rank", c: "1" }, { epsilon: 3, c: 1 },
+    { epsilon: 3, languageModel: "english" }, { epsilon: 3, languageModel: null },
+    { epsilon: 1.5, calibrated: true, languageModel: "english-small" }];
   for (const options of bad)
     assert.throws(() => tem.mechanism(options), TemError, JSON.stringify(options));
 });
@@ -62,6 +68,8 @@ test("bad arguments", () => {
     assert.throws(() => tem.find(text), TemError);
   }
   for (const options of [{ oov: "keep" }, { punctuation: "mask" }, { oov: "toString" },
+    { style: "plain" }, { style: null }, { repeat: "never" },
+    { style: "sentence", punctuation: "keep" },
     { insecureSeed: 1 }, { insecureSeed: -1n }, { insecureSeed: 1n << 64n }])
     assert.throws(() => mechanism.privatize("a", options), TemError);
   assert.throws(() => mechanism.drawMany([1, 2]), TemError);
@@ -70,12 +78,28 @@ test("bad arguments", () => {
   mechanism.free();
 });
 
+test("bad documents in context", () => {
+  const mechanism = tem.mechanism({ epsilon: 3, languageModel: "english-small" });
+  const none = new Int32Array(0), one = Int32Array.of(1);
+  for (const [past, ids] of [[[1], one], [one, [1]], [undefined, one], [one], [one,
+    Int32Array.of(tem.words)], [one, Int32Array.of(-2)]])
+    assert.throws(() => mechanism.drawNext(past, ids), TemError);
+  assert.throws(() => mechanism.explain(1, 1, { after: [1] }), TemError);
+  assert.throws(() => mechanism.explain(1, 1, { after: Int32Array.of(tem.words) }), TemError);
+  for (const [ids, options] of [[[1], {}], [Int32Array.of(-1), {}], [one, { style: "loud" }]])
+    assert.throws(() => mechanism.write(ids, options), TemError);
+  assert.throws(() => mechanism.self(1, { after: [1] }), TemError);
+  assert.deepEqual(mechanism.drawNext(none, none), none);
+  mechanism.free();
+});
+
 test("a freed mechanism does nothing", () => {
   const mechanism = tem.mechanism({ epsilon: 3 });
   mechanism.free();
   mechanism.free();
   for (const call of [() => mechanism.draw(1), () => mechanism.info(), () => mechanism.self(1),
-    () => mechanism.privatize("a"), () => mechanism.guess(1)])
+    () => mechanism.privatize("a"), () => mechanism.guess(1), () => mechanism.checkEdits(),
+    () => mechanism.drawNext(new Int32Array(0), Int32Array.of(1))])
     assert.throws(call, TemError);
 });
 
@@ -97,7 +121,8 @@ async function loadWithMemory() {
     return made;
   };
   try {
-    return { own: await load(), has: (bytes) => Buffer.from(memory.buffer).includes(bytes) };
+    const own = await load({ languageModel: "english-small" });
+    return { own, has: (bytes) => Buffer.from(memory.buffer).includes(bytes) };
   } finally {
     WebAssembly.instantiate = instantiate;
   }
@@ -115,10 +140,15 @@ test("the module keeps neither a text, nor its ids, nor its output", async () =>
   const output = mechanism.privatize(text, { insecureSeed: 5n }).text;
   assert.ok(output.length > 20);
   mechanism.drawMany(found);
+  const fluent = own.mechanism({ mechanism: "rank", epsilon: 3, languageModel: "english-small" });
+  const shown = fluent.drawNext(new Int32Array(0), found);
+  const sentence = fluent.privatize(text, { insecureSeed: 5n, style: "sentence" }).text;
   own.find("Zqxjascii\u00d6zqxjbeyond");
-  for (const kept of [known, "Zqxjascii", "zqxjascii", "\u00f6zqxjbeyond", "\u00d6zqxjbeyond", output])
+  for (const kept of [known, "Zqxjascii", "zqxjascii", "\u00f6zqxjbeyond", "\u00d6zqxjbeyond",
+    output, sentence])
     assert.ok(!has(Buffer.from(kept)), kept);
   assert.ok(!has(Buffer.from(found.buffer, 0, 32)), "ids");
+  assert.ok(!has(Buffer.from(shown.buffer, 0, 32)), "drawn ids");
   const places = own.pieces(text).slice(0, 4).flatMap(({ start, end, id }) => [start, end, id, 1]);
   assert.ok(!has(Buffer.from(Int32Array.from(places).buffer)), "pieces");
   mechanism.free();

@@ -1,7 +1,9 @@
 // Draws follow the law, and the law is the native one.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { command, tem } from "./native.js";
+import { LINE_END } from "../index.js";
+import { command, source, tem, webLanguage, webModel } from "./native.js";
 
 // The law of a word over its 2,000 nearest outputs.
 function nativeLaw(word, args) {
@@ -11,6 +13,8 @@ function nativeLaw(word, args) {
 const cases = [
   [{ epsilon: 3 }, ["--epsilon", "3"]],
   [{ epsilon: 1.5, calibrated: true }, ["--epsilon", "1.5", "--calibrated"]],
+  [{ mechanism: "rank", epsilon: 1.2 },
+    ["--mechanism", "rank", "--epsilon", "1.2", "-m", webModel]],
 ];
 
 for (const [options, args] of cases)
@@ -60,7 +64,7 @@ function chiSquare(law, drawn) {
   return { sum, limit: chiSquareLimit(bins) };
 }
 
-// 200,000 draws for each of 3 words and 2 mechanisms: false alarms 6e-6 in all. The planted faults
+// 200,000 draws for each of 3 words and 3 mechanisms: false alarms 9e-6 in all. The planted faults
 // draw from a mechanism with an epsilon 3 % larger, and must be noticed.
 const DRAWS = 200000;
 for (const [options, args] of cases)
@@ -93,6 +97,111 @@ test("unknown words are drawn uniformly, and excluded words never", () => {
   sum -= tem.info().excluded * expected; // the excluded words have no draws and no bins
   assert.ok(sum < chiSquareLimit(outputs - 1), `chi-square ${sum}`);
   assert.ok(counts.filter((count) => count === 0).length >= tem.info().excluded);
+  mechanism.free();
+});
+
+// ---- in context
+
+const english = ["--language-model", webLanguage, "-m", webModel];
+const contexts = [
+  [{ mechanism: "rank", epsilon: 2, languageModel: "english-small" },
+    ["--mechanism", "rank", "--epsilon", "2", ...english]],
+  [{ epsilon: 2, languageModel: "english-small" }, ["--epsilon", "2", ...english]],
+];
+const pasts = ["", "i have never", "the", "one of the best movies that"];
+const idsOf = (text) => Int32Array.from(tem.pieces(text), (piece) => piece.id);
+
+for (const [options, args] of contexts)
+  test(`explain after a past: ${JSON.stringify(options)}`, () => {
+    const mechanism = tem.mechanism(options);
+    for (const past of pasts) {
+      const native = nativeLaw("seen", [...args, "--after", past]), after = idsOf(past);
+      const found = mechanism.explain(tem.find("seen"), 50, { after });
+      const near = (a, b) => assert.ok(Math.abs(a - b) <= 1e-10 * Math.abs(b), `${a} is not ${b}`);
+      const likely = new Map(native.entries.map((entry) => [entry.word, entry.probability]));
+      let before = 1, seen = 0;
+      for (const { word, probability } of found.entries) {
+        assert.ok(probability <= before);
+        before = probability;
+        if (likely.has(word)) near(probability, likely.get(word));
+        seen += likely.has(word);
+      }
+      assert.ok(seen > 25); // the others are not among the 2,000 nearest
+      near(found.self, native.self);
+      near(found.support, native.support);
+      assert.equal(mechanism.self(tem.find("seen"), { after }), found.self);
+      const listed = found.entries.reduce((sum, entry) => sum + entry.probability, 0);
+      assert.ok(Math.abs(listed + found.tail.probability - 1) < 1e-12);
+      const line = Int32Array.of(...idsOf("some other line"), LINE_END, ...after);
+      assert.equal(mechanism.explain(tem.find("seen"), 1, { after: line }).self, found.self);
+    }
+    mechanism.free();
+  });
+
+// The next draw of `count` documents that show the past.
+function drawnNext(mechanism, past, id, count) {
+  const word = Int32Array.of(id);
+  return Int32Array.from({ length: count }, () => mechanism.drawNext(past, word)[0]);
+}
+
+// 8 tests of 20,000 draws: false alarms 8e-6 in all.
+for (const [options] of contexts)
+  test(`draws in context follow the law: ${JSON.stringify(options)}`, () => {
+    const mechanism = tem.mechanism(options), id = tem.find("seen");
+    for (const past of pasts) {
+      const after = idsOf(past), law = mechanism.explain(id, 200, { after });
+      const { sum, limit } = chiSquare(law, drawnNext(mechanism, after, id, 20000));
+      assert.ok(sum < limit, `chi-square ${sum} is above ${limit}`);
+    }
+    mechanism.free();
+  });
+
+test("the test of draws in context notices another past", () => {
+  const mechanism = tem.mechanism(contexts[0][0]), id = tem.find("seen");
+  const law = mechanism.explain(id, 200, { after: idsOf("i have never") });
+  const { sum, limit } = chiSquare(law, drawnNext(mechanism, idsOf("i have often"), id, 20000));
+  assert.ok(sum > limit);
+  mechanism.free();
+});
+
+test("a document in two calls, and in one", () => {
+  const mechanism = tem.mechanism({ epsilon: 30, languageModel: "english-small" });
+  const ids = idsOf("i have never seen a better movie than this one in a long time");
+  const first = mechanism.drawNext(new Int32Array(0), ids.subarray(0, 5));
+  const rest = mechanism.drawNext(first, ids.subarray(5));
+  assert.deepEqual([...first, ...rest], [...ids]); // at this epsilon words nearly always stay
+  assert.deepEqual(mechanism.drawNext(new Int32Array(0), ids), ids);
+  const plain = tem.mechanism({ epsilon: 30 });
+  assert.deepEqual(plain.drawNext(first, ids), ids);
+  plain.free();
+  mechanism.free();
+});
+
+test("in context no word is drawn, explained or guessed by itself", () => {
+  const [inContext] = contexts[0], mechanism = tem.mechanism(inContext), one = Int32Array.of(5);
+  for (const call of [() => mechanism.draw(5), () => mechanism.drawMany(one),
+    () => mechanism.self(5), () => mechanism.explain(5, 3), () => mechanism.guess(5),
+    () => mechanism.posterior(5, 2), () => mechanism.checkEdits()])
+    assert.throws(call, (error) => error.status === "unsupported" &&
+      /draws each word by the words that its document shows before/.test(error.message));
+  mechanism.free();
+  for (const options of [{ epsilon: 3 }, { mechanism: "rank", epsilon: 1 }]) {
+    const independent = tem.mechanism(options);
+    independent.checkEdits();
+    assert.throws(() => independent.explain(5, 3, { after: one }), { status: "argument" });
+    independent.free();
+  }
+  const rank = tem.mechanism({ mechanism: "rank", epsilon: 1 });
+  assert.throws(() => rank.guess(5), { status: "unsupported" });
+  rank.free();
+});
+
+test("a past of words that no draw gives is refused", () => {
+  const mechanism = tem.mechanism(contexts[0][0]), one = Int32Array.of(5);
+  const excluded = tem.find(readFileSync(`${source}/data/exclude-en.txt`, "utf8").split("\n")[0]);
+  for (const past of [[-1], [-2], [-4], [tem.words], [excluded]])
+    assert.throws(() => mechanism.drawNext(Int32Array.from(past), one), { status: "argument" });
+  assert.equal(mechanism.drawNext(Int32Array.of(LINE_END), one).length, 1);
   mechanism.free();
 });
 

@@ -4,17 +4,25 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { TemError, load } from "../index.js";
-import { Reader, command, model, oracle, sequence, source, tem, texts, tool } from "./native.js";
+import { Reader, command, model, oracle, sequence, source, tem, texts, tool, webLanguage, webModel }
+  from "./native.js";
 
 test("the model is the native one", () => {
-  const info = JSON.parse(command(["info", "--json"]));
+  const info = JSON.parse(command(["info", "--json", "-m", webModel]));
   const { hash, words, dimensions, excluded, version } = tem.info();
   assert.deepEqual({ hash, words, dimensions, excluded, version }, { hash: info.hash,
     words: info.words, dimensions: info.dimension, excluded: info.excluded,
     version: info.version });
-  const proved = info.certificates.filter((one) => one.weights === "balanced")
+  const beside = JSON.parse(command(["info", "--json"])); // default.tem has the same space
+  const proved = beside.certificates.filter((one) => one.weights === "balanced")
     .map(({ epsilon, weights, s, gamma, realised }) => ({ epsilon, weights, s, gamma, realised }));
   assert.deepEqual(tem.certificates(), proved);
+});
+
+test("the language model is the native one", () => {
+  const native = JSON.parse(command(["info", webLanguage, "-m", webModel, "--json"]));
+  assert.equal(tem.info().languageModel.hash, native.hash);
+  assert.equal(tem.info().languageModel.name, "english-small");
 });
 
 test("every word is found again", () => {
@@ -107,6 +115,21 @@ test("another model is refused", async () => {
   await assert.rejects(load({ model: bytes.subarray(0, 1000) }), { status: "untrusted" });
   await assert.rejects(load({ model: new Uint8Array(0) }), { status: "untrusted" });
   await assert.rejects(load({ wasm: bytes.subarray(0, 100) }), { status: "unsupported" });
+});
+
+test("another language model is refused, and a second one", async () => {
+  const bytes = readFileSync(new URL("../english-small.temng", import.meta.url));
+  const own = await load();
+  assert.equal(own.info().languageModel, null);
+  for (const change of [0, 100, bytes.length - 1]) {
+    const forged = Uint8Array.from(bytes);
+    forged[change] ^= 1;
+    assert.throws(() => own.loadLanguageModel(forged), { status: "untrusted" });
+  }
+  await assert.rejects(load({ languageModel: new Uint8Array(0) }), { status: "untrusted" });
+  assert.throws(() => own.mechanism({ epsilon: 3, languageModel: "english-small" }),
+    { status: "argument" });
+  assert.throws(() => tem.loadLanguageModel(bytes), { status: "argument" });
 });
 
 test("neighbors and the map", () => {

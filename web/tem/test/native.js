@@ -8,9 +8,14 @@ import { load } from "../index.js";
 const build = process.env.TEM_BUILD, web = process.env.TEM_WEB;
 delete process.env.TEM_MODEL; // the command takes the model beside it, with its certificates
 
+process.env.XDG_STATE_HOME = join(web, "state"); // who built web.tem trusts it
+
 export const source = process.env.TEM_SOURCE;
 export const model = join(build, "default.tem");
-export const tem = await load();
+// The native model with the order of the web, and the language model of the web for it.
+export const webModel = join(web, "web.tem");
+export const webLanguage = join(web, "web.temlm");
+export const tem = await load({ languageModel: "english-small" });
 
 function run(program, args, input) {
   const done = spawnSync(program, args, { input, maxBuffer: 1 << 30 });
