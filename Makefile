@@ -71,7 +71,8 @@ test-wasm: wasm
 	@web/tests/run $(BUILD) $(WEB)
 
 page: wasm
-	@web/page/make-page $(WEB)/tem.wasm $(WEB)/default.temweb $(WEB)/page.html
+	@web/page/make-page $(WEB)/tem.wasm $(WEB)/default.temweb data/english-small.temng \
+		$(WEB)/page.html
 	@echo "made $(WEB)/page.html"
 
 test-page: page

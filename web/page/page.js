@@ -9,18 +9,21 @@ import { makeWordsView } from "./words_view.js";
 import { showWord } from "./word_card.js";
 
 const PLAIN = { least: 1, most: 4, step: 0.05, first: 2.3 };
+const FLUENT = { least: 1, most: 4, step: 0.05, first: 2.5 };
 const TYPING_MS = 120; // the text goes to the worker so long after the last key
 const TEXT_MAX = 4 << 20; // characters
 
 const inlined = (id) => {
   const block = element(id);
   const content = block.textContent;
-  block.remove(); // the worker has it; seven megabytes less
+  block.remove(); // the worker has it; eleven megabytes less
   return content;
 };
 
 const effects = makeEffects(JSON.parse(element("curve-data").textContent));
-const settings = { epsilon: PLAIN.first, calibrated: false };
+const settings = { epsilon: FLUENT.first, calibrated: false, fluent: true };
+const limits = () => (settings.fluent ? FLUENT : PLAIN);
+let otherEpsilon = PLAIN.first; // of the other way to draw
 const state = { words: 0, unknown: 0, stayed: null, hits: null, notable: 0, spent: null };
 let certificates = [];
 let typing = 0;
@@ -53,7 +56,7 @@ const handlers = {
     showCounts();
     showOutcome();
   },
-  drawn: ({ from, outputs, stayed }) => view.setDrawn(from, outputs, stayed),
+  drawn: ({ from, outputs, stayed, glued }) => view.setDrawn(from, outputs, stayed, glued),
   complete({ version, stayed, spent }) {
     drawn = version;
     Object.assign(state, { stayed, spent });
@@ -110,7 +113,39 @@ function showOutcome() {
   element("outcome").textContent = sentence;
 }
 
+// What is promised of a fluent text. bound: the largest loss of a word; alone: how often a word
+// stays itself without the others.
+function showFluentEffect({ bound, alone }) {
+  showFacts(element("effect"), [
+    {
+      name: "Stays itself",
+      value: share(alone),
+      sentence:
+        "of the time, every word alike, if the words around it say nothing. Where they suggest " +
+        "it, it stays more often.",
+    },
+    {
+      name: "Near words",
+      value: amount(settings.epsilon),
+      sentence:
+        "is the loss per unit of d_r, which compares the ranks of all outputs around two words.",
+    },
+    {
+      name: "Any two words",
+      value: amount(bound),
+      sentence:
+        "is the most that one word can tell: e to this power is how much likelier it can make " +
+        "one original than another.",
+    },
+  ]);
+  element("proof").textContent =
+    "Fluent: each word is drawn by its rank among the words near it, and by the words that the " +
+    "private text shows before it. The proof of ranks in context covers that. Its epsilon does " +
+    "not compare with that of word by word.";
+}
+
 function showEffect() {
+  if (settings.fluent) return; // when the worker knows the bound
   const at = effects.at(settings.calibrated, settings.epsilon);
   showFacts(element("effect"), [
     {
@@ -149,7 +184,9 @@ function showBudget() {
       value: amount(spent.released),
       sentence: spent.releases
         ? `${plural(spent.releases, "release")}, ${plural(spent.releasedWords, "word")} in all. ` +
-          "Each word costs the epsilon it was drawn with."
+          "Each word costs the epsilon it was drawn with. " +
+          `What you release ${settings.fluent ? "word by word" : "fluently"} counts apart: ` +
+          "its epsilon has another unit."
         : "You have not copied or downloaded anything yet.",
     },
     {
@@ -214,13 +251,15 @@ async function sendSettings() {
   isSetting = true;
   while (isSettingStale) {
     isSettingStale = false;
-    await ask("set", { ...settings }).catch(fail);
-    await showCurve().catch(fail);
+    const info = await ask("set", { ...settings }).catch(fail);
+    if (info && settings.fluent) showFluentEffect(info);
+    if (!settings.fluent) await showCurve().catch(fail);
   }
   isSetting = false;
 }
 
 function valueText() {
+  if (settings.fluent) return `epsilon ${settings.epsilon}`;
   const { self: stays } = effects.at(settings.calibrated, settings.epsilon);
   return `epsilon ${settings.epsilon}: a typical word stays itself in ${share(stays)} of cases`;
 }
@@ -237,13 +276,9 @@ function applySettings() {
       step: "any",
     });
   } else {
-    Object.assign(range, {
-      min: PLAIN.least,
-      max: PLAIN.most,
-      step: PLAIN.step,
-      value: settings.epsilon,
-    });
-    Object.assign(number, { min: PLAIN.least, max: PLAIN.most, step: PLAIN.step });
+    const { least: min, most: max, step } = limits();
+    Object.assign(range, { min, max, step, value: settings.epsilon });
+    Object.assign(number, { min, max, step });
   }
   number.value = settings.epsilon;
   range.setAttribute("aria-valuetext", valueText());
@@ -259,7 +294,7 @@ const nearest = (list, value, key) =>
 // The epsilon to use for a number that a reader typed.
 function allowed(value) {
   if (settings.calibrated) return nearest(certificates, value, "epsilon").epsilon;
-  return Math.min(PLAIN.most, Math.max(PLAIN.least, Math.round(value * 1000) / 1000));
+  return Math.min(limits().most, Math.max(limits().least, Math.round(value * 1000) / 1000));
 }
 
 element("epsilon-range").addEventListener("input", ({ target }) => {
@@ -275,7 +310,7 @@ element("epsilon").addEventListener("change", ({ target }) => {
     say(
       settings.calibrated
         ? `Certificates exist for some epsilons only. The nearest is ${settings.epsilon}.`
-        : `Epsilon can be ${PLAIN.least} to ${PLAIN.most} on this page.`,
+        : `Epsilon can be ${limits().least} to ${limits().most} on this page.`,
     );
   }
   applySettings();
@@ -289,6 +324,19 @@ for (const radio of document.querySelectorAll("[name=proof]")) {
     settings.epsilon = settings.calibrated
       ? nearest(certificates, s, "s").epsilon
       : allowed(Math.round((2 * s) / PLAIN.step) * PLAIN.step);
+    applySettings();
+  });
+}
+
+// The attacker and the calibrated proof are those of word by word.
+for (const radio of document.querySelectorAll("[name=draw]")) {
+  radio.addEventListener("change", () => {
+    settings.fluent = radio.value === "fluent";
+    [settings.epsilon, otherEpsilon] = [otherEpsilon, settings.epsilon];
+    settings.calibrated = false;
+    document.querySelector("[name=proof][value=plain]").checked = true;
+    document.body.classList.toggle("fluent", settings.fluent);
+    showView("private");
     applySettings();
   });
 }
@@ -320,12 +368,15 @@ for (const button of document.querySelectorAll("[data-example]")) {
   });
 }
 
+function showView(name) {
+  document.querySelector(`[name=view][value=${name}]`).checked = true;
+  document.body.classList.toggle("attacker", name === "attacker");
+  view.show(name);
+  showOutcome();
+}
+
 for (const radio of document.querySelectorAll("[name=view]")) {
-  radio.addEventListener("change", () => {
-    document.body.classList.toggle("attacker", radio.value === "attacker");
-    view.show(radio.value);
-    showOutcome();
-  });
+  radio.addEventListener("change", () => showView(radio.value));
 }
 
 element("previous").addEventListener("click", () => view.choose(view.chosen - 1));
@@ -407,12 +458,13 @@ document.addEventListener("dragstart", (event) => {
 // ---------------------------------------------------------------- start
 
 async function start() {
-  const { info, certificates: proved } = await call("start", inlined("program"), inlined("model"));
+  const parts = ["program", "model", "language"].map(inlined);
+  const { info, certificates: proved } = await call("start", ...parts);
   certificates = proved;
   element("about").textContent =
     `tem ${info.version}. The model has ${count(info.words)} English words in ${info.dimensions} ` +
     `dimensions; ${count(info.excluded)} offensive ones are never drawn. ` +
-    `Hash of the model: ${info.hash}. ` +
+    `Hash of the model: ${info.hash}, of the language model: ${info.languageModel.hash}. ` +
     "This page makes no request to any server.";
   document.body.classList.add("ready");
   applySettings();

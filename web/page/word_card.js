@@ -6,35 +6,19 @@ const BARS = 14;
 const POINTS = 24;
 
 function factsOf(word) {
-  const guess = quoted(word.guess.word);
-  const others = word.others.filter((other) => other.id !== word.guess.id).slice(0, 3);
-  const facts = [
-    {
-      name: "The attacker’s guess",
-      value: word.guess.word,
-      sentence:
-        `Whoever sees ${quoted(word.output)} and knows how tem works guesses ${guess}, and is ` +
-        `right in ${share(word.guess.probability)} of such cases. Here the guess is ` +
-        `${word.isHit ? "right" : "wrong"}. Next come ` +
-        `${others.map((other) => quoted(other.word)).join(", ")}.`,
-      tone: word.isHit ? "bad" : "good",
-    },
-  ];
+  const facts = word.guess ? [guessFact(word)] : [];
   if (!word.isKnown) {
-    facts.unshift({
-      name: "Unknown word",
-      value: "any word",
-      sentence:
-        `${quoted(word.input)} is not in the vocabulary of tem. Its output can be any word of ` +
-        "the vocabulary, and is drawn alike for all unknown words.",
-    });
+    facts.unshift(unknownFact(word));
     return facts;
   }
+  const place = word.isInContext ? "after the words before it" : "";
   facts.unshift(
     {
       name: "Stays itself (N_w)",
       value: share(word.law.self),
-      sentence: `${quoted(word.input)} comes out unchanged in ${share(word.law.self)} of cases.`,
+      sentence:
+        `${quoted(word.input)} comes out unchanged in ${share(word.law.self)} of cases` +
+        `${place && ` ${place}`}.`,
     },
     {
       name: "Spread (S_w)",
@@ -52,12 +36,45 @@ function factsOf(word) {
   return facts;
 }
 
+function guessFact(word) {
+  const guess = quoted(word.guess.word);
+  const others = word.others.filter((other) => other.id !== word.guess.id).slice(0, 3);
+  return {
+    name: "The attacker’s guess",
+    value: word.guess.word,
+    sentence:
+      `Whoever sees ${quoted(word.output)} and knows how tem works guesses ${guess}, and is ` +
+      `right in ${share(word.guess.probability)} of such cases. Here the guess is ` +
+      `${word.isHit ? "right" : "wrong"}. Next come ` +
+      `${others.map((other) => quoted(other.word)).join(", ")}.`,
+    tone: word.isHit ? "bad" : "good",
+  };
+}
+
+function unknownFact(word) {
+  return {
+    name: "Unknown word",
+    value: "any word",
+    sentence:
+      `${quoted(word.input)} is not in the vocabulary of tem. Its output can be any word of ` +
+      "the vocabulary, and is drawn alike for all unknown words.",
+  };
+}
+
 function sentenceOfDraw(word) {
+  if (!word.place && word.isInContext) return `${quoted(word.output)} is an unlikely word here.`;
   if (!word.place) return `${quoted(word.output)} is far from ${quoted(word.input)}.`;
   const often = `comes in ${share(word.place.probability)} of cases`;
+  if (word.isInContext) return sentenceInContext(word, often);
   if (word.place.rank === 0) return `This time the word stayed itself, which ${often}.`;
   const rank = word.place.rank === 1 ? "nearest" : `${ordinal(word.place.rank)} nearest`;
   return `${quoted(word.output)} is the ${rank} word, and ${often}.`;
+}
+
+function sentenceInContext({ place, output }, often) {
+  if (place.stayed) return `This time the word stayed itself, which ${often}.`;
+  const rank = place.rank === 0 ? "likeliest" : `${ordinal(place.rank + 1)} likeliest`;
+  return `${quoted(output)} is the ${rank} word here, and ${often}.`;
 }
 
 function pictureOfLaw(word, width) {
@@ -89,7 +106,8 @@ export async function showWord(call, index) {
   pictures.hidden = !word.isKnown;
   if (!word.isKnown) return;
   element("law-caption").textContent =
-    `What ${quoted(word.input)} becomes. A longer bar is a likelier word.`;
+    `What ${quoted(word.input)} becomes${word.isInContext ? " after the words before it" : ""}. ` +
+    "A longer bar is a likelier word.";
   const width = Math.round(Math.min(480, Math.max(260, element("law").clientWidth || 360)));
   const [law, map] = await Promise.all([
     call("tem.picture", "law", pictureOfLaw(word, width)),

@@ -20,6 +20,7 @@ export function makeWordsView(box, onChoose, onPainted) {
   let lines = new Int32Array(1);
   let size = 0;
   const outputs = [];
+  const glued = []; // whether the next word follows without a space: don't
   const stayed = [];
   const shades = [];
   const guesses = [];
@@ -119,7 +120,11 @@ export function makeWordsView(box, onChoose, onPainted) {
       element.lastChild.remove();
       element.lastChild.remove();
     }
-    for (let i = 0; i < length; i++) paintWord(spans[i], from + i);
+    for (let i = 0; i < length; i++) {
+      paintWord(spans[i], from + i);
+      const space = view !== "attacker" && glued[from + i] ? "" : " ";
+      if (spans[i].nextSibling.data !== space) spans[i].nextSibling.data = space;
+    }
   }
 
   const shown = (i) => (view === "attacker" ? guesses[i] : outputs[i]) ?? "…";
@@ -221,11 +226,13 @@ export function makeWordsView(box, onChoose, onPainted) {
     wordsIn(range) {
       let text = "";
       let last = 0; // the block of the word before
+      let space = " "; // and what follows that word
       for (const i of touched(range)) {
         const block = blockOf(i);
         const ends = lines.slice(last + 1, block + 1).reduce((sum, more) => sum + more, 0);
-        if (text) text += "\n".repeat(ends) || " ";
+        if (text) text += "\n".repeat(ends) || space;
         text += shown(i);
+        space = view !== "attacker" && glued[i] ? "" : " ";
         last = block;
       }
       return text;
@@ -237,7 +244,7 @@ export function makeWordsView(box, onChoose, onPainted) {
     setText(words, blocks) {
       ({ starts, lines } = blocks);
       size = words;
-      for (const list of [outputs, stayed, shades, guesses, hits]) list.length = size;
+      for (const list of [outputs, glued, stayed, shades, guesses, hits]) list.length = size;
       guesses.fill(undefined); // shades and words stay until the new ones come: no flicker
       while (elements.length > starts.length) {
         const element = elements.pop();
@@ -251,8 +258,9 @@ export function makeWordsView(box, onChoose, onPainted) {
       if (chosen >= size) chosen = -1;
       if (chosen < 0) box.removeAttribute("aria-activedescendant");
     },
-    setDrawn(from, values, same) {
+    setDrawn(from, values, same, noSpace) {
       fill(outputs, from, values);
+      fill(glued, from, noSpace);
       fill(stayed, from, same);
       if (view === "private") plan(from, from + values.length);
     },

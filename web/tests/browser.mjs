@@ -8,12 +8,15 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const { TEM_BUILD: build, TEM_WEB: web } = process.env; // run-page sets them
+process.env.XDG_STATE_HOME = join(web, "state"); // who built web.tem trusts it
 const require = createRequire(join(web, "modules/package.json"));
 const { chromium } = require("playwright-core");
 
 export const pagePath = join(web, "page.html");
 export const pageUrl = pathToFileURL(pagePath).href;
 export const screens = join(web, "screens");
+export const webModel = join(web, "web.tem");
+export const webLanguage = join(web, "web.temlm");
 export const axeSource = require.resolve("axe-core/axe.min.js");
 
 export function native(...args) {
@@ -51,9 +54,9 @@ export async function startBrowser() {
   return { browser, context, stop };
 }
 
-// A new tab with the page, ready to use. `seen` has what the page asked for and what its policy
+// A new tab with the page, ready to use; word by word, unless the options say isFluent. `seen` has what the page asked for and what its policy
 // refused, from the first byte on.
-export async function openPage(browser, options = {}, url = pageUrl) {
+export async function openPage(browser, { isFluent, ...options } = {}, url = pageUrl) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const seen = { requests: [], violations: [], errors: [] };
@@ -70,6 +73,10 @@ export async function openPage(browser, options = {}, url = pageUrl) {
   await page.goto(url);
   await page.waitForSelector("body.ready", { timeout: 60000 });
   await finished(page);
+  if (!isFluent && url.endsWith(".html") && (await page.locator("[name=draw]").count()) > 0) {
+    await page.getByLabel("Word by word").check();
+    await finished(page);
+  }
   return { page, seen, close: () => context.close() };
 }
 
