@@ -338,8 +338,8 @@ static double cpu_clock(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Whether a law takes an acceptable time to compute. Where Z is the same for all words it takes less
- * than a second; else tem computes a row for each word, as tem_mechanism_self does. */
+/* Whether a law takes an acceptable time to compute. Where Z is the same for all words it takes
+ * less than a second; else tem computes a row for each word, as tem_mechanism_self does. */
 static bool takes_law(const side_by_side *c, const tem_mechanism *mechanism, comparison_row *row) {
     tem_model_info info;
     tem_form_point alike;

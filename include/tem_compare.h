@@ -30,8 +30,8 @@ typedef struct tem_effects {
 } tem_effects;
 
 /* Computes the effects of a mechanism from its law: by the accountant for an exponential law, as
- * tem_form_measure does for rank and coin, else one row of the law after the other. The accountant must be of the mechanism's model, and its
- * weights must be equal.
+ * tem_form_measure does for rank and coin, else one row of the law after the other. The accountant
+ * must be of the mechanism's model, and its weights must be equal.
  * Fails with TEM_ERR_ARGUMENT (another model or other weights), TEM_ERR_UNSUPPORTED (a law that
  * cannot be computed), TEM_ERR_MEMORY, TEM_ERR_CANCELLED. Cost by rows: one row per word; each
  * takes about as long as tem_mechanism_self. */

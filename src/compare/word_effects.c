@@ -165,8 +165,8 @@ static tem_status by_rows(const tem_accountant *a, const tem_mechanism *m, const
 
 /* ---- by a form whose Z is the same for all words ---- */
 
-/* Sets the effects but for the guesses: an excluded word is never an output, and all others have the
- * same N_w. */
+/* Sets the effects but for the guesses: an excluded word is never an output, and all others have
+ * the same N_w. */
 static tem_status gather_alike(const tem_accountant *a, const tem_mechanism *m,
                                const tem_prior *prior, const tem_form_point *point,
                                tem_effects *effects, tem_error *error) {

@@ -70,7 +70,8 @@ static void fill_heights(falloff *f) {
     }
 }
 
-/* The largest s is 42 ln 2 / ln(1 + (count - 1) / c), and at most 64; rounded down to two digits. */
+/* The largest s is 42 ln 2 / ln(1 + (count - 1) / c), and at most 64; rounded down to two
+ * digits. */
 tem_status falloff_refuse(uint64_t c, uint32_t count, unsigned epsilon_of_s, tem_error *error) {
     const double last = log1p(ldexp(count - 1.0, FALLOFF_C_BITS) / (double)c);
     const double most = fmin((FALLOFF_TOP_BITS - FALLOFF_LEAST_BITS) * M_LN2 / last,

@@ -4,8 +4,8 @@
  * integer. The integers are computed with integers alone, so every machine has the same ones.
  *
  * PRIVACY: these integers are the law: step 5 of the proof (docs/PRIVACY.md, "Rank"). Draws,
- * probabilities, bounds and audits take them from here. So no rounding stands between what is proved
- * and what is drawn. */
+ * probabilities, bounds and audits take them from here. So no rounding stands between what is
+ * proved and what is drawn. */
 #ifndef MECH_FALLOFF_H
 #define MECH_FALLOFF_H
 

@@ -7,9 +7,9 @@
  * gives it, where balls of distances grow exponentially. docs/PRIVACY.md, "Rank", proves the
  * bounds.
  *
- * PRIVACY: step 2: every input has the same probabilities in another order, so H is the same for all
- * inputs and the factor 2 of the exponential mechanism is not paid: epsilon = s. With output weights
- * that differ, P(y | w) = a_y h / Z(w), Z differs from word to word, and epsilon = 2s.
+ * PRIVACY: step 2: every input has the same probabilities in another order, so H is the same for
+ * all inputs and the factor 2 of the exponential mechanism is not paid: epsilon = s. With output
+ * weights that differ, P(y | w) = a_y h / Z(w), Z differs from word to word, and epsilon = 2s.
  *
  * A draw: a rank by its weight, then the output of that rank; with weights, it is kept with
  * probability a_y / (largest weight), else all begins anew. After ROUNDS_MOST rounds the draw is by
@@ -264,8 +264,8 @@ static const law_form *form(const void *state) {
     return &s->form;
 }
 
-/* PRIVACY: step 7: d_r depends on the order and on c, so charges for others are in another unit. c is
- * the one of the heights, in steps of 2^-16 below 2^11: ten digits tell all of them apart. */
+/* PRIVACY: step 7: d_r depends on the order and on c, so charges for others are in another unit. c
+ * is the one of the heights, in steps of 2^-16 below 2^11: ten digits tell all of them apart. */
 static void unit(const void *state, char *text, size_t bytes) {
     const rank_state *s = state;
     snprintf(text, bytes, "rank/c=%.10g/%s", ldexp((double)s->falloff.c, -FALLOFF_C_BITS),

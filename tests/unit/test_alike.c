@@ -96,8 +96,8 @@ static tem_effects effects_of(const tem_mechanism *m, const tem_prior *prior) {
     return effects;
 }
 
-/* Half of the prior's words have at most this N_w: it is 0 where the excluded words have half of the
- * prior. */
+/* Half of the prior's words have at most this N_w: it is 0 where the excluded words have half of
+ * the prior. */
 static double median_self(const tem_mechanism *m, const tem_prior *prior, double self) {
     double excluded = 0;
     for (uint32_t w = 0; w < WORDS; w++)
