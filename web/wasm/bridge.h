@@ -12,8 +12,8 @@
  * order_shape with sequence and groups of the order, u32 each, as a zstd frame. pack.c writes it.
  *
  * The order is that of the 64 columns, not of all 300 as in the native default.tem: paths and lists
- * are computed from the vectors that the file has anyway (order/order_lazy.c). The order of the 300
- * columns would take 10 MB or more. docs/WEB.md says what that costs. */
+ * are computed from the vectors that the file has anyway (order/order_lazy.c). Packed, the order of
+ * the 300 columns has 15 MB or more. docs/WEB.md says what that costs. */
 #ifndef WASM_BRIDGE_H
 #define WASM_BRIDGE_H
 
