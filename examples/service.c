@@ -199,6 +199,14 @@ static tem_status prepare(service *s, const arguments *a, tem_error *error) {
     return status == TEM_OK ? make_mechanism(s, path, a, error) : status;
 }
 
+/* PRIVACY: a mechanism may promise less than an exact bound. */
+static void warn_if_not_private(const service *s) {
+    const tem_job job = {.dry_run = 0};
+    const char *why = tem_job_why_not_private(s->mechanism, &job);
+    if (why != NULL)
+        fprintf(stderr, "service: warning: the output is NOT private: %s\n", why);
+}
+
 /* ---- one client, by a worker ---- */
 
 static int64_t now_ms(void) {
@@ -582,8 +590,10 @@ int main(int argc, char **argv) {
     setrlimit(RLIMIT_CORE, &(const struct rlimit){0}); /* a core dump would contain texts */
     if (prepare(&s, &given, &error) != TEM_OK)
         log_error("cannot start", &error);
-    else if (open_files(&s) && listen_on(&s, given.port))
+    else if (open_files(&s) && listen_on(&s, given.port)) {
+        warn_if_not_private(&s);
         status = run_until_signal(&s);
+    }
     close_files(&s);
     tem_mechanism_free(s.mechanism);
     tem_language_free(s.language);
