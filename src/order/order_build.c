@@ -39,6 +39,7 @@ typedef struct order_builder {
                            * then ORDER_NONE */
     int16_t *middles; /* a row per group */
     uint32_t *places; /* of each word in the sequence, or ORDER_NONE */
+    uint32_t *by_group; /* all words, group after group */
     atomic_bool no_memory;
 } order_builder;
 
@@ -152,6 +153,25 @@ static tem_status make_groups(order_builder *b, uint32_t most, tem_error *error)
 
 enum { WORDS_AT_ONCE = 256 };
 
+/* Sorts the words by group. Words of one group have one order of the blocks, and many candidates in
+ * common, which then are in the cache. */
+static tem_status sort_by_group(order_builder *b, tem_error *error) {
+    uint32_t *next = core_alloc_zero(b->shape.groups + (size_t)1, sizeof *next);
+    b->by_group = core_alloc(b->shape.words, sizeof *b->by_group);
+    if (next == NULL || b->by_group == NULL) {
+        core_free(next);
+        return core_fail_memory(error);
+    }
+    for (uint32_t word = 0; word < b->shape.words; word++)
+        next[b->groups[word] + 1]++;
+    for (uint32_t group = 0; group < b->shape.groups; group++)
+        next[group + 1] += next[group];
+    for (uint32_t word = 0; word < b->shape.words; word++)
+        b->by_group[next[b->groups[word]]++] = word;
+    core_free(next);
+    return TEM_OK;
+}
+
 /* A core_task: the lists of WORDS_AT_ONCE words. */
 static void make_lists(void *context, uint64_t item, unsigned thread) {
     order_builder *b = context;
@@ -168,8 +188,9 @@ static void make_lists(void *context, uint64_t item, unsigned thread) {
         atomic_store(&b->no_memory, true);
         return;
     }
-    for (uint64_t word = first; word < end && word < b->shape.words; word++)
-        order_make_list(&lister, (uint32_t)word, b->candidates + word * ORDER_CANDIDATES);
+    for (uint64_t i = first; i < end && i < b->shape.words; i++)
+        order_make_list(&lister, b->by_group[i],
+                        b->candidates + (size_t)b->by_group[i] * ORDER_CANDIDATES);
     order_lister_free(&lister);
 }
 
@@ -196,6 +217,7 @@ static tem_status fill_section(order_builder *b, const tem_run *run, tem_error *
     const uint32_t word_items = (b->shape.words - 1) / WORDS_AT_ONCE + 1;
     TRY(order_sort_blocks(b->points, b->sequence, &b->shape, b->middles, run, b->block_orders,
                           error));
+    TRY(sort_by_group(b, error));
     TRY(core_parallel(run, "listing words", word_items, make_lists, b, error));
     return check_memory(b, error);
 }
@@ -248,6 +270,7 @@ tem_status order_build(const unit_points *points, const uint32_t *excluded, uint
     core_free(b.groups);
     core_free(b.places);
     core_free(b.candidates);
+    core_free(b.by_group);
     core_free(b.middles);
     return status;
 }

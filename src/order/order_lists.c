@@ -76,6 +76,7 @@ tem_status order_make_middles(const unit_points *p, const uint32_t *groups, uint
 /* ---- lists ---- */
 
 tem_status order_lister_init(order_lister *l, tem_error *error) {
+    l->group = ORDER_NONE;
     l->sum = core_alloc(l->points->dimension, sizeof *l->sum);
     l->query = core_alloc_zero(l->points->row_elements, sizeof *l->query);
     if (l->sum != NULL && l->query != NULL)
@@ -150,18 +151,25 @@ static uint32_t choose_listed(const order_lister *l, uint32_t word, const uint32
     return count;
 }
 
+/* Sets block_places to those of the group of this word. */
+static void take_group(order_lister *l, uint32_t word) {
+    const uint32_t blocks = order_blocks(&l->shape), group = l->groups[word];
+    const uint16_t *path = l->block_orders + (size_t)group * blocks;
+    if (group == l->group)
+        return;
+    for (uint32_t i = 0; i < blocks; i++)
+        l->block_places[path[i]] = (uint16_t)i;
+    l->group = group;
+}
+
 /* Writes a list as places on the path of the group. A list that is too short goes on with the first
  * places of the path that it does not have. */
 static void put_list(const order_lister *l, uint32_t word, const uint32_t *listed, uint32_t count) {
     uint32_t taken[ORDER_CANDIDATES + 1];
-    uint16_t block_places[ORDER_BLOCKS_MAX];
-    const uint32_t blocks = order_blocks(&l->shape), size = l->shape.block;
-    const uint16_t *path = l->block_orders + (size_t)l->groups[word] * blocks;
-    for (uint32_t i = 0; i < blocks; i++)
-        block_places[path[i]] = (uint16_t)i;
+    const uint32_t size = l->shape.block;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = l->places[listed[i]];
-        taken[i] = block_places[at / size] * size + at % size;
+        taken[i] = l->block_places[at / size] * size + at % size;
         put_place(l, word, i, taken[i]);
     }
     for (uint32_t place = 0; count < l->shape.list; place++) {
@@ -175,9 +183,10 @@ static void put_list(const order_lister *l, uint32_t word, const uint32_t *liste
     }
 }
 
-void order_make_list(const order_lister *l, uint32_t word, const uint32_t *near) {
+void order_make_list(order_lister *l, uint32_t word, const uint32_t *near) {
     uint64_t keys[ORDER_CANDIDATES];
     uint32_t listed[ORDER_CANDIDATES + 1];
     make_query(l, word, near);
+    take_group(l, word);
     put_list(l, word, listed, choose_listed(l, word, near, keys, listed));
 }

@@ -35,13 +35,15 @@ typedef struct order_lister {
     unsigned char *lists;         /* written */
     int64_t *sum;                 /* scratch */
     int16_t *query;
+    uint32_t group;                          /* of the last word; ORDER_NONE: none yet */
+    uint16_t block_places[ORDER_BLOCKS_MAX]; /* of each block in the order of that group */
 } order_lister;
 
 /* Allocates the scratch. TEM_ERR_MEMORY. Free with order_lister_free. */
 tem_status order_lister_init(order_lister *l, tem_error *error);
 void order_lister_free(order_lister *l);
 
-/* Writes the list of a word. near: its candidates. */
-void order_make_list(const order_lister *l, uint32_t word, const uint32_t *near);
+/* Writes the list of a word. near: its candidates. Faster if the last word is of the same group. */
+void order_make_list(order_lister *l, uint32_t word, const uint32_t *near);
 
 #endif
