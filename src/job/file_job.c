@@ -187,6 +187,7 @@ tem_status file_job_run(const tem_mechanism *mechanism, const tem_job *options, 
         status = count_and_pay(&j, start, error);
     if (status == TEM_OK && !options->dry_run)
         status = read_inputs(&j, false, error);
+    source_watch_close(&j.watch);
     status = close_job(&j, status, balance, error);
     if (counts != NULL)
         *counts = j.records.counts;

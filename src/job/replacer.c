@@ -160,10 +160,10 @@ tem_status replacer_init(replacer *r, const tem_mechanism *mechanism,
     TRY(check_order(mechanism, &r->options, error));
     TRY(check_style(&r->options, error));
     TRY(check_repeat(&r->options, error));
-    TRY(drawing_init(&r->drawing, mechanism, error));
     const tem_language *language = mechanism->context.language;
     if (language != NULL && language->ops->sources != NULL)
         TRY(language->ops->sources(language->state, &r->sources, error));
+    TRY(drawing_init(&r->drawing, mechanism, error));
     r->order = (word_order){.kind = r->options.order, .words = &mechanism->model->words};
     text_pieces_init(&r->pieces, replacer_find, &mechanism->model->words);
     text_pieces_init(&r->reader, replacer_find, &mechanism->model->words);

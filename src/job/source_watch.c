@@ -40,6 +40,10 @@ void source_watch_end(source_watch *w) {
     w->found += is_source(w);
 }
 
+void source_watch_close(source_watch *w) {
+    sodium_memzero(&w->hash, sizeof w->hash);
+}
+
 /* ---- files ---- */
 
 /* Passes all of an input to the watch, unless it is not compressed and has another size than all of

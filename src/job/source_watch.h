@@ -31,4 +31,7 @@ void source_watch_begin(source_watch *w);
 void source_watch_pass(source_watch *w, const char *data, size_t size);
 void source_watch_end(source_watch *w);
 
+/* Forgets what it has seen of an input that has not ended. */
+void source_watch_close(source_watch *w);
+
 #endif
