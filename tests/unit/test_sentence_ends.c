@@ -187,12 +187,46 @@ static void test_asked_once(void **state) {
     free(language);
 }
 
+/* Words that were drawn before are written as a run that draws writes them, after what is there. */
+static void test_written_again(void **state) {
+    (void)state;
+    static const tem_style styles[] = {TEM_STYLE_WORDS, TEM_STYLE_JOINED, TEM_STYLE_SENTENCE};
+    tem_mechanism *m = make(sentences, 0.2);
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        uint32_t ids[32];
+        size_t count = 0;
+        char *drawn = privatize(m, TEM_STYLE_WORDS, seed, "i saw the film it was good they can go");
+        assert_int_equal(tem_model_pieces(model, drawn, strlen(drawn), ids, 32, &count, NULL),
+                         TEM_OK);
+        for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
+            const tem_text_options options = {.style = styles[i]};
+            core_buffer out = {0};
+            replacer r;
+            char *wanted = privatize(m, styles[i], seed, "i saw the film it was good they can go");
+            assert_int_equal(replacer_init(&r, m, &options, NULL), TEM_OK);
+            assert_true(core_buffer_add(&out, "it ", 3));
+            assert_int_equal(replacer_write(&r, ids, count, &out, NULL), TEM_OK);
+            assert_true(core_buffer_add(&out, "", 1));
+            assert_string_equal(out.data + 3, wanted);
+            out.size = 3;
+            ids[count - 1] += WORDS; /* no word */
+            assert_int_equal(replacer_write(&r, ids, count, &out, NULL), TEM_ERR_DAMAGED);
+            assert_int_equal(out.size, 3);
+            ids[count - 1] -= WORDS;
+            replacer_free(&r);
+            core_buffer_free(&out);
+            tem_text_free(wanted);
+        }
+        tem_text_free(drawn);
+    }
+    tem_mechanism_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_same_words),
-        cmocka_unit_test(test_without),
-        cmocka_unit_test(test_asked_once),
+        cmocka_unit_test(test_ends),          cmocka_unit_test(test_same_words),
+        cmocka_unit_test(test_without),       cmocka_unit_test(test_asked_once),
+        cmocka_unit_test(test_written_again),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -15,7 +15,7 @@ export function share(p) {
 export const count = (n) => Math.round(n).toLocaleString("en");
 export const amount = (x) => x.toLocaleString("en", { maximumFractionDigits: 2 });
 export const quoted = (word) => `“${word}”`;
-export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+export const plural = (n, one, many = `${one}s`) => `${count(n)} ${Math.round(n) === 1 ? one : many}`;
 
 export function ordinal(n) {
   const teen = n % 100 >= 11 && n % 100 <= 13;

@@ -1,6 +1,6 @@
 // The part "One word": what happens to the chosen word, in numbers, sentences and pictures.
 import { element, showFacts, showPicture } from "./dom.js";
-import { count, ordinal, quoted, share } from "./sentences.js";
+import { count, ordinal, plural, quoted, share } from "./sentences.js";
 
 const BARS = 14;
 const POINTS = 24;
@@ -22,10 +22,12 @@ function factsOf(word) {
     },
     {
       name: "Spread (S_w)",
-      value: `${count(word.law.support)} words`,
+      value: plural(word.law.support, "word"),
       sentence:
-        `The outcome is as uncertain as a draw from ${count(word.law.support)} words that are ` +
-        "all equally likely.",
+        word.law.support < 1.5
+          ? "The outcome is nearly certain."
+          : `The outcome is as uncertain as a draw from ${count(word.law.support)} words that ` +
+            "are all equally likely.",
     },
     {
       name: "This draw",
