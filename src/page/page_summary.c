@@ -37,6 +37,21 @@ static void put_unchanged_words(markup *m, const page_source *s) {
     markup_put(m, ".");
 }
 
+/* The judgment where the summary has no numbers: what draws or one law of some words tell. */
+static void put_estimated(markup *m, const tem_findings *f) {
+    if (f->estimated_exposed > TEM_SELF_QUANTILE_LARGE) /* not NaN */
+        SAY(m,
+            LIT("A bound is proved, but it protects little: one word in 20 of the vocabulary "
+                "stays itself in more than "),
+            SHARE(fmin(f->estimated_exposed, 1)), LIT(" of the cases."));
+    else if (!isnan(f->estimated_median))
+        SAY(m, LIT("A bound is proved. The median word of a text stays itself in about "),
+            SHARE(fmin(f->estimated_median, 1)), LIT(" of the cases."));
+    else
+        markup_put(m, "A bound is proved. How often words stay themselves is not computed for this "
+                      "mechanism.");
+}
+
 /* The judgment in one sentence. The limits are those of the warnings of a run (tem.h). */
 static void put_verdict(markup *m, const page_source *s) {
     const tem_findings *f = s->findings;
@@ -58,8 +73,7 @@ static void put_verdict(markup *m, const page_source *s) {
         markup_put(m, "A bound is proved. How often words stay themselves depends on the words "
                       "before them, and was not measured in context.");
     else if (!f->has_numbers)
-        markup_put(m, "A bound is proved. How often words stay themselves is not computed for this "
-                      "mechanism.");
+        put_estimated(m, f);
     else if (exposed > TEM_SELF_QUANTILE_LARGE)
         SAY(m,
             LIT("A bound is proved, but it protects little: one word in 20 of the vocabulary "
@@ -159,11 +173,17 @@ static void put_unchanged(markup *m, const page_source *s) {
             LIT(" below.</li>\n"));
 }
 
+/* The loss of the coin is the same between any two words. */
+static bool knows_near_words(const page_source *s) {
+    return strcmp(s->findings->info.properties->unit, "word") != 0;
+}
+
 static void put_accepted(markup *m, const page_source *s) {
     markup_put(m, "<h3>Whoever signs accepts this</h3>\n<ul>\n");
     if (s->why_not_private == NULL)
-        markup_put(m, "<li>Each word is protected among the words near it. A person or a document "
-                      "is not hidden: the costs of all words add up.</li>\n");
+        SAY(m, LIT("<li>Each word is protected among "),
+            ONE_OF(knows_near_words(s) ? "the words near it" : "all words, near or not"),
+            LIT(". A person or a document is not hidden: the costs of all words add up.</li>\n"));
     else
         markup_put(m, "<li>No word of this output is protected by a proof.</li>\n");
     if (s->has_run && page_has_fields(s->page->job))

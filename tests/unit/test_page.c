@@ -559,6 +559,13 @@ static void test_verdict_with_a_bound(void **state) {
     VERDICT(f, NULL, NULL,
             LIT("A bound is proved. How often words stay themselves is not computed "
                 "for this mechanism."));
+    f->estimated_median = 0.25;
+    f->estimated_exposed = TEM_SELF_QUANTILE_LARGE;
+    VERDICT(f, NULL, NULL,
+            LIT("A bound is proved. The median word of a text stays itself in about "), SHARE(0.25),
+            LIT(" of the cases."));
+    f->estimated_exposed = above_quantile;
+    VERDICT(f, NULL, NULL, LITTLE(above_quantile));
     tem_findings_free(f);
     tem_mechanism_free(mechanism);
 }
