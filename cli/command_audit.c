@@ -383,7 +383,7 @@ int command_audit(int argc, char *const *argv) {
         return EXIT_DONE;
     }
     if (r.choice.epsilon <= 0)
-        return mechanism_ask_epsilon("audit", r.choice.calibrated);
+        return mechanism_ask_epsilon("audit", r.choice.mechanism, r.choice.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&r.choice);
     if (mechanism != NULL && !mechanism->has_form)
         return talk_usage("audit",

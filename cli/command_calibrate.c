@@ -150,7 +150,7 @@ static int check_request(calibrate_request *r) {
             return status;
     }
     if (!r->curve && r->wanted.epsilon <= 0)
-        return mechanism_ask_epsilon("calibrate", true);
+        return mechanism_ask_epsilon("calibrate", NULL, true);
     return EXIT_DONE;
 }
 

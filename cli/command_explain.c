@@ -546,7 +546,7 @@ int command_explain(int argc, char *const *argv) {
     else if (words.typed_count == 0 && words_path == NULL)
         status = talk_usage("explain", "which word? tem explain --epsilon E WORD");
     else if (choice.epsilon <= 0)
-        status = mechanism_ask_epsilon("explain", choice.calibrated);
+        status = mechanism_ask_epsilon("explain", choice.mechanism, choice.calibrated);
     else
         status = open_and_explain(&common, &choice, after, &words, words_path, top, json);
     free(words.typed);

@@ -209,6 +209,6 @@ int command_loss(int argc, char *const *argv) {
         return talk_usage("loss", "name two words, or one and --unknown: tem loss --epsilon E WORD "
                                   "WORD");
     if (q.choice.epsilon <= 0)
-        return mechanism_ask_epsilon("loss", q.choice.calibrated);
+        return mechanism_ask_epsilon("loss", q.choice.mechanism, q.choice.calibrated);
     return open_and_measure(&q);
 }

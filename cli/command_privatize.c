@@ -181,7 +181,7 @@ static bool wants_page(const privatize_request *r) {
 
 static int check_request(privatize_request *r) {
     if (r->choice.epsilon <= 0)
-        return mechanism_ask_epsilon("privatize", r->choice.calibrated);
+        return mechanism_ask_epsilon("privatize", r->choice.mechanism, r->choice.calibrated);
     const int status = parse_names(r);
     if (status != EXIT_DONE)
         return status;

@@ -11,7 +11,8 @@
 
 int law_check(const char *command, const law_choice *choice) {
     if (choice->mechanism.epsilon <= 0)
-        return mechanism_ask_epsilon(command, choice->mechanism.calibrated);
+        return mechanism_ask_epsilon(command, choice->mechanism.mechanism,
+                                     choice->mechanism.calibrated);
     const tem_mechanism_properties *mechanism = mechanism_chosen(&choice->mechanism);
     if (mechanism != NULL && !mechanism->has_form)
         return talk_usage(

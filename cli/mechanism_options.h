@@ -140,7 +140,8 @@ void mechanism_close(tem_mechanism *mechanism);
 
 /* Prints that epsilon is missing, and what two epsilons do on the default model. Returns
  * EXIT_USAGE.
+ *   mechanism     its name; NULL: not given
  *   calibrated    the epsilon is for a certified mechanism, which has less noise */
-int mechanism_ask_epsilon(const char *command, bool calibrated);
+int mechanism_ask_epsilon(const char *command, const char *mechanism, bool calibrated);
 
 #endif
