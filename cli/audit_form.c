@@ -92,6 +92,16 @@ static bool print_json(const tem_model *model, const tem_mechanism_info *info,
                                    "random", losses_as_json(model, &a->random, true)));
 }
 
+/* Prints why nothing was audited, and what to do. */
+static int say_refused(const mechanism_choice *choice, const tem_error *error) {
+    const int status = talk_error(error);
+    if (error->status == TEM_ERR_UNSUPPORTED && choice->never_path != NULL)
+        fputs("tem: leave out --never, or add --public FILE, a public text that shows how often "
+              "words stay\n",
+              stderr);
+    return status;
+}
+
 int audit_form(const common_options *common, const mechanism_choice *choice, bool json) {
     const tem_run run = talk_run((unsigned)common->threads, common->quiet);
     tem_model *model = trust_open_model(common->model, common->model_hash, &run);
@@ -105,7 +115,7 @@ int audit_form(const common_options *common, const mechanism_choice *choice, boo
         tem_mechanism_get_info(mechanism, &info);
         const tem_status made = tem_form_audit_make(mechanism, &run, &found, &error);
         talk_end_progress();
-        status = made != TEM_OK ? talk_error(&error) : EXIT_DONE;
+        status = made != TEM_OK ? say_refused(choice, &error) : EXIT_DONE;
         if (made == TEM_OK && !json)
             print_text(model, &info, &found);
         else if (made == TEM_OK && !print_json(model, &info, &found))

@@ -23,8 +23,8 @@ tem_status form_check_alike(const tem_mechanism *m, tem_error *error) {
     if (status != TEM_OK || mechanism_form(m)->total > 0)
         return status;
     return core_fail(error, TEM_ERR_UNSUPPORTED,
-                     "Z of the mechanism %s differs from word to word here: use tem_accountant, "
-                     "or rank or coin with equal weights",
+                     "what holds for every word alike needs the mechanism rank or coin with equal "
+                     "output weights, and those of this %s differ",
                      m->ops->properties.name);
 }
 
