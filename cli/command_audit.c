@@ -308,8 +308,15 @@ static int audit(const audit_request *request) {
     return status;
 }
 
+/* What has no page without a run. */
+static const char PAGE_OF_A_RUN[] =
+    "that page is for the mechanisms tem and em without a language model; 'tem privatize --report "
+    "FILE.html' writes one of a run, with --public FILE beside a language model";
+
 /* Audits a mechanism whose law does not fall off with the distance. */
 static int audit_by_form(const audit_request *r) {
+    if (r->html_path != NULL)
+        return talk_usage("audit", "--html: %s", PAGE_OF_A_RUN);
     if (r->plot_path != NULL || r->html_path != NULL || r->page.probe != NULL ||
         r->page.prior != NULL)
         return talk_usage("audit",
@@ -320,10 +327,13 @@ static int audit_by_form(const audit_request *r) {
 
 /* Looks at the places of a public text. */
 static int audit_by_text(const audit_request *r) {
+    if (r->html_path != NULL && language_option_is_given(r->choice.language))
+        return talk_usage("audit", "--html: %s", PAGE_OF_A_RUN);
     if (r->plot_path != NULL || r->html_path != NULL || r->page.probe != NULL ||
         r->page.prior != NULL)
-        return talk_usage("audit", "--plot, --html, --probe and --prior are about words alone; "
-                                   "leave out --public, and use --language-model none");
+        return talk_usage("audit", "--plot, --html, --probe and --prior are about words alone: %s",
+                          language_option_is_given(r->choice.language) ? "use --language-model none"
+                                                                       : "leave out --public");
     if (r->public_text == NULL)
         return talk_usage("audit",
                           "with a language model, how often a word stays depends on the words "
