@@ -395,9 +395,11 @@ static void add_what_is_left(const privatize_request *r, char *text, size_t byte
 static void say_what_is_left(const privatize_request *r, bool bounded) {
     const tem_balance *b = &r->balance;
     const bool quiet = r->common.quiet;
-    char left[192] = "";
+    char left[224] = "";
     if (r->job.ledger == NULL)
         return;
+    if (b->is_mixed && r->job.budget_worst > 0)
+        snprintf(left, sizeof left, "; their worst cases do");
     if (r->job.budget > 0)
         add_what_is_left(r, left, sizeof left, b->left, "budget", r->job.budget);
     if (r->job.budget_worst > 0)
@@ -407,7 +409,8 @@ static void say_what_is_left(const privatize_request *r, bool bounded) {
         snprintf(left, sizeof left, "; nothing bounds the charge of this run");
     if (b->is_mixed)
         talk_note(quiet,
-                  "%s: earlier charges are in other units or for other models, and do not add up%s",
+                  "%s: epsilons of earlier charges are in other units or for other models, and do not "
+                  "add up%s",
                   r->job.ledger, left);
     else if (r->job.by == NULL)
         talk_note(quiet, "%s: %.15g spent before%s", r->job.ledger, b->spent_before, left);
