@@ -37,8 +37,8 @@ static void print_one(const tem_mechanism_properties *p) {
     if (p->caveat != NULL)
         printf("    caveat    %s\n", p->caveat);
     printf("    law       %s\n",
-           p->is_exponential   ? "exponential: can be explained, audited, inverted"
-           : p->has_form       ? "of the form a_y K(w, y) / Z(w): can be explained, inverted"
+           p->is_exponential ? "exponential: can be explained, audited, inverted"
+           : p->has_form     ? "of the form a_y K(w, y) / Z(w): can be explained, audited, inverted"
            : p->law_digits > 0 ? "can be explained"
                                : "cannot be computed");
     if (p->needs_metric != 0)
