@@ -408,10 +408,11 @@ static void say_what_is_left(const privatize_request *r, bool bounded) {
     if (left[0] == '\0' && !bounded)
         snprintf(left, sizeof left, "; nothing bounds the charge of this run");
     if (b->is_mixed)
-        talk_note(quiet,
-                  "%s: epsilons of earlier charges are in other units or for other models, and do not "
-                  "add up%s",
-                  r->job.ledger, left);
+        talk_note(
+            quiet,
+            "%s: epsilons of earlier charges are in other units or for other models, and do not "
+            "add up%s",
+            r->job.ledger, left);
     else if (r->job.by == NULL)
         talk_note(quiet, "%s: %.15g spent before%s", r->job.ledger, b->spent_before, left);
     else
