@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DIGITS = 6, SHOWN = 10 };
@@ -25,6 +26,7 @@ typedef struct context_audit {
     bool has_alone; /* the mechanism has a language model, and this is it without, at the same s */
     tem_context_exposure alone;
     double alone_epsilon;
+    bool has_never; /* words are never released (--never) */
 } context_audit;
 
 /* ---- measuring ---- */
@@ -74,6 +76,29 @@ static void print_place(const context_audit *a, const tem_exposed_place *p) {
     putchar('\n');
 }
 
+/* Whether c of rank is above 1; info->numbers is such as "c=5". */
+static bool has_large_c(const tem_mechanism_info *info) {
+    const char *c = strncmp(info->numbers, "c=", 2) == 0 ? info->numbers + 2 : "";
+    return strtod(c, NULL) > 1;
+}
+
+/* What protects the words that the context expects, less what is in use. */
+static void print_remedies(const context_audit *a) {
+    tem_language_info language;
+    const char *remedies[3];
+    size_t count = 0;
+    tem_language_get_info(tem_mechanism_language(a->mechanism), &language);
+    if (!has_large_c(&a->info))
+        remedies[count++] = "c above 1 (--mechanism rank --number c=5)";
+    if (!(language.lift > 0))
+        remedies[count++] = "a language model with a lift ('tem ngram --lift')";
+    if (!a->has_never)
+        remedies[count++] = "--never";
+    puts("\nA word that the context expects stays more often than the mean word.");
+    for (size_t i = 0; i < count; i++)
+        printf("%s  %s\n", i == 0 ? "These protect such words:\n" : "", remedies[i]);
+}
+
 static void print_text(const context_audit *a) {
     const tem_mechanism_info *info = &a->info;
     char remark[80];
@@ -100,8 +125,7 @@ static void print_text(const context_audit *a) {
     for (uint32_t i = 0; i < a->count; i++)
         print_place(a, &a->most[i]);
     if (a->has_alone)
-        puts("\nA word that the context expects stays more often than the mean word. c above 1\n"
-             "(--number c=5, rank), a language model with a lift, and --never protect such words.");
+        print_remedies(a);
 }
 
 /* ---- as JSON ---- */
@@ -189,7 +213,7 @@ int audit_context(const common_options *common, const mechanism_choice *choice, 
                   uint64_t places, bool json) {
     const tem_run run = talk_run((unsigned)common->threads, common->quiet);
     tem_model *model = trust_open_model(common->model, common->model_hash, &run);
-    context_audit a = {.model = model, .text = text};
+    context_audit a = {.model = model, .text = text, .has_never = choice->never_path != NULL};
     int status = EXIT_FAILED;
     tem_mechanism *alone = NULL, *mechanism = NULL;
     if (model != NULL)
