@@ -237,14 +237,47 @@ static int check_request(privatize_request *r) {
     return check_inputs(r);
 }
 
+/* rank and coin, which protect all words alike where their outputs weigh the same. */
+static bool is_alike(const tem_mechanism_properties *p) {
+    return p->has_form && !p->is_exponential;
+}
+
+/* Whether outputs weigh differently, so that epsilon = 2s. */
+static bool is_halved(const tem_mechanism_info *info) {
+    return is_alike(info->properties) && info->s < 0.75 * info->epsilon;
+}
+
+/* The option for c if it is not the usual one; info->numbers is such as "c=5, never=...". */
+static const char *number_given(const tem_mechanism_info *info, char *text, size_t bytes) {
+    const int length = (int)strcspn(info->numbers, ",");
+    const bool is_other =
+        strncmp(info->numbers, "c=", 2) == 0 && !(length == 3 && info->numbers[2] == '1');
+    snprintf(text, bytes, "%s%.*s", is_other ? " --number " : "", is_other ? length : 0,
+             info->numbers);
+    return text;
+}
+
+/* What 'tem choose' does not know of the mechanism: it looks at outputs that weigh the same. */
+static const char *twice(const tem_mechanism *mechanism, const tem_mechanism_info *info) {
+    if (tem_mechanism_language(mechanism) != NULL)
+        return " without a language model: take twice that one, and see what it does in context "
+               "by 'tem audit --public TEXT'";
+    return is_halved(info) ? " without --never: take twice that one" : "";
+}
+
 /* The command that finds another epsilon.  wish: what 'tem choose' is asked for */
 static void name_remedy(const tem_mechanism *mechanism, const char *wish, char *text,
                         size_t bytes) {
     tem_certificate_info certificate;
     tem_mechanism_info info;
+    char number[sizeof info.numbers + 16];
     tem_mechanism_get_info(mechanism, &info);
     const bool certified = tem_mechanism_get_certificate(mechanism, &certificate);
-    if (tem_mechanism_language(mechanism) != NULL)
+    if (is_alike(info.properties))
+        snprintf(text, bytes, "'tem choose%s --mechanism %s%s --bayes 0.12' finds one%s",
+                 default_model_naming(), info.properties->name,
+                 number_given(&info, number, sizeof number), twice(mechanism, &info));
+    else if (tem_mechanism_language(mechanism) != NULL)
         snprintf(text, bytes, "'tem audit%s --public TEXT' shows what one does in context",
                  default_model_naming());
     else if (!info.properties->is_exponential)
@@ -268,7 +301,7 @@ static const char *beside_language(const tem_mechanism *mechanism) {
  * PRIVACY: printed also if the user asked for quiet. */
 static void warn_about_exposed_words(const tem_mechanism *mechanism) {
     double exposed = 0;
-    char remedy[256];
+    char remedy[512];
     if (tem_mechanism_self_quantile(mechanism, TEM_SELF_QUANTILE, &exposed, NULL) != TEM_OK ||
         exposed <= TEM_SELF_QUANTILE_LARGE) /* Madlib has no law */
         return;
@@ -283,7 +316,7 @@ static void warn_about_exposed_words(const tem_mechanism *mechanism) {
 /* Warns if most of a text stays as it is, or nearly nothing. */
 static void warn_about_median_word(const tem_mechanism *mechanism, bool quiet) {
     double median = 0;
-    char remedy[256];
+    char remedy[512];
     if (quiet || tem_mechanism_self_median(mechanism, &median, NULL) != TEM_OK)
         return;
     if (median > TEM_SELF_MEDIAN_LARGE) {
@@ -509,6 +542,15 @@ static tem_model *open_model(const privatize_request *r, const tem_run *run, int
     return NULL;
 }
 
+/* With rank, outputs that are never released make the others weigh differently. */
+static void tell_never(const tem_mechanism *mechanism, const mechanism_choice *choice, bool quiet) {
+    tem_mechanism_info info;
+    tem_mechanism_get_info(mechanism, &info);
+    talk_note(quiet || choice->never_path == NULL || tem_mechanism_language(mechanism) != NULL ||
+                  !is_halved(&info),
+              "with --never outputs weigh differently, so epsilon = 2s: twice the epsilon keeps s");
+}
+
 /* Prints what an adapted model keeps on purpose. */
 static void tell_signals(const tem_model *model, const mechanism_choice *choice, bool quiet) {
     signal_set signals = {.count = 0};
@@ -538,6 +580,7 @@ static int privatize(privatize_request *r) {
     if (mechanism != NULL && tem_fields_create(&r->found, &error) != TEM_OK)
         status = talk_error(&error);
     else if (mechanism != NULL) {
+        tell_never(mechanism, &r->choice, r->common.quiet);
         tell_signals(model, &r->choice, r->common.quiet);
         status = run_job(r, mechanism, model, &run);
     }
