@@ -4,6 +4,7 @@
 
 #include "default_model.h"
 #include "language_show.h"
+#include "ngram_sources.h"
 #include "talk.h"
 
 #include <stdio.h>
@@ -24,12 +25,22 @@ static void say_untrusted(const char *path, const tem_error *error) {
             path, default_model_naming(), path);
 }
 
+/* N-grams of this or another program are not yet a language model. */
+static void say_how_to_convert(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    if (!language_show_is_named(path))
+        fprintf(stderr, "tem: 'tem ngram%s %s -o %.*s.temlm' makes one\n", default_model_naming(),
+                path, (int)strcspn(name, "."), name);
+}
+
 static int refuse(const char *path, const tem_error *error) {
     if (error->status == TEM_ERR_UNTRUSTED) {
         say_untrusted(path, error);
         return EXIT_FAILED;
     }
     const int status = talk_error(error);
+    if (error->status == TEM_ERR_FORMAT && ngram_source_is_file(path))
+        say_how_to_convert(path);
     if (error->status == TEM_ERR_UNSUPPORTED)
         fprintf(stderr,
                 "tem: a language model is for all models with the same words; 'tem ngram%s' makes "

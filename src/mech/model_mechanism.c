@@ -56,6 +56,18 @@ static bool takes_number(const tem_mechanism_properties *p, const char *name) {
     return false;
 }
 
+/* Says which numbers there are instead. */
+static tem_status refuse_number(const tem_mechanism_properties *p, tem_error *error) {
+    char names[96] = "";
+    size_t used = 0;
+    for (const tem_parameter *one = p->parameters; one->name != NULL && used < sizeof names; one++)
+        if (is_own_number(one->name))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     used > 0 ? ", " : "; it takes ", one->name);
+    return core_fail(error, TEM_ERR_ARGUMENT, "the mechanism %s takes no number of that name%s",
+                     p->name, used > 0 ? names : ", and none of its own");
+}
+
 /* Sets numbers[i] to the value of parameter i: as given, or the usual one. epsilon, beta and gamma
  * are not among them: they have fields of their own. */
 static tem_status take_numbers(const tem_mechanism_options *o, const tem_mechanism_properties *p,
@@ -63,8 +75,7 @@ static tem_status take_numbers(const tem_mechanism_options *o, const tem_mechani
     for (const tem_parameter_value *given = o->numbers; given != NULL && given->name != NULL;
          given++) {
         if (!takes_number(p, given->name))
-            return core_fail(error, TEM_ERR_ARGUMENT,
-                             "the mechanism %s takes no number of that name", p->name);
+            return refuse_number(p, error);
         for (const tem_parameter_value *before = o->numbers; before < given; before++)
             if (strcmp(before->name, given->name) == 0)
                 return core_fail(error, TEM_ERR_ARGUMENT, "the number %s is given twice",
