@@ -113,6 +113,8 @@ static tem_status prune(const ngram_request *r, const tem_run *run, tem_ngram **
 
 static int make(const ngram_request *r, const tem_model *model, const tem_run *run) {
     const double start = talk_clock();
+    if (!ngram_sources_find(&r->from, r->output))
+        return EXIT_FAILED;
     tem_ngram *ngram = NULL;
     tem_ngram_info counted, read;
     tem_error error;
@@ -150,12 +152,12 @@ static void print_help(const option_spec *table) {
         "context. With LM.arpa 'tem attack --ngram' and 'tem choose --context' guess words by\n"
         "context; it is ARPA text, which other programs for language models read and write, too.\n"
         "tem reads ARPA files (also packed by gzip), packed n-grams (.temng) and language models\n"
-        "in place of texts.\n"
+        "in place of texts, and 'english', the one that comes with tem.\n"
         "The texts must be PUBLIC: the file tells which words they have, and in which order.\n");
     options_print_help(stdout, table);
     wrap("\n"
          "  tem ngram public.txt -o public.temlm\n"
-         "  tem ngram public.txt --mix 0.3=english.temlm --prune 1e-8 -o mixed.temlm\n"
+         "  tem ngram public.txt --mix 0.3=english --prune 1e-8 -o mixed.temlm\n"
          "  tem ngram --evaluate public.txt mixed.temlm english\n"
          "\n"
          "A language model of texts of the same kind as yours is worth most. --evaluate shows how\n"

@@ -1,10 +1,12 @@
 /* ngram_sources.c - what 'tem ngram' reads: public texts, n-grams, and mixtures of them. */
 #include "ngram_sources.h"
 
+#include "language_show.h"
 #include "outputs.h"
 #include "talk.h"
 #include "tem_command.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@ bool ngram_source_is_file(const char *path) {
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (outputs_ends_in(path, endings[i]))
             return true;
-    return false;
+    return language_show_is_meant(path);
 }
 
 /* Takes SHARE=FILE apart. */
@@ -59,10 +61,34 @@ int ngram_sources_check(const ngram_sources *s) {
     return check_shares(s);
 }
 
+/* Whether "english" is there, where it is meant. Prints why not. */
+static bool is_found(const char *named, const char *output) {
+    bool is_own = false;
+    const char *path = language_show_path(named, &is_own);
+    if (path == NULL || path == named || !outputs_are_same(path, output))
+        return path != NULL;
+    fprintf(stderr, "tem: %s: tem would replace a file that it reads; name another file to write\n",
+            output);
+    return false;
+}
+
+bool ngram_sources_find(const ngram_sources *s, const char *output) {
+    double share = 0;
+    const char *path = NULL;
+    for (size_t i = 0; i < s->text_count; i++)
+        if (!is_found(s->texts[i], output))
+            return false;
+    for (size_t i = 0; i < s->mix.count; i++)
+        if (read_share(s->mix.items[i].value, &share, &path) && !is_found(path, output))
+            return false;
+    return true;
+}
+
 static tem_status read_one(const ngram_sources *s, const tem_model *model, const char *const *paths,
                            size_t count, const tem_run *run, tem_ngram **ngram, tem_error *error) {
+    bool is_own = false;
     return ngram_source_is_file(paths[0])
-               ? tem_ngram_load(model, paths[0], run, ngram, error)
+               ? tem_ngram_load(model, language_show_path(paths[0], &is_own), run, ngram, error)
                : tem_ngram_train(model, paths, count, (uint32_t)s->order, run, ngram, error);
 }
 
