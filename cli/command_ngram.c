@@ -11,7 +11,10 @@
 #include "trust.h"
 #include "wrap.h"
 
+#include <jansson.h>
 #include <string.h>
+
+enum { LANGUAGE_NAME_BYTES = sizeof((tem_language_info *)NULL)->name };
 
 typedef struct ngram_request {
     common_options common;
@@ -71,9 +74,34 @@ static tem_status note_trust(const ngram_request *r, const tem_language *languag
     return TEM_OK;
 }
 
+/* Whether a name can stand in a language model, and in JSON: UTF-8 without control characters. */
+static bool is_good_name(const char *name) {
+    bool is_plain = true;
+    for (const unsigned char *c = (const unsigned char *)name; *c != '\0'; c++)
+        is_plain &= *c >= ' ' && *c != 127 && !(*c == 0xc2 && c[1] < 0xa0);
+    json_t *json = is_plain ? json_string(name) : NULL; /* NULL: not UTF-8 */
+    json_decref(json);
+    return json != NULL;
+}
+
+/* The name of the file without its ending, for who gives no other: messages and reports have a name
+ * then, and not a hash. NULL if it cannot be one. */
+static const char *name_of_file(const char *path, char name[LANGUAGE_NAME_BYTES]) {
+    static const char ending[] = ".temlm";
+    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
+    const size_t bytes = strlen(base) - (sizeof ending - 1);
+    if (bytes >= LANGUAGE_NAME_BYTES)
+        return NULL;
+    memcpy(name, base, bytes);
+    name[bytes] = '\0';
+    return is_good_name(name) ? name : NULL;
+}
+
 static tem_status write_language(const ngram_request *r, const tem_ngram *ngram, const tem_run *run,
                                  tem_error *error) {
-    const tem_language_options options = {.name = r->name,
+    char name[LANGUAGE_NAME_BYTES];
+    const tem_language_options options = {.name = r->name != NULL ? r->name
+                                                                  : name_of_file(r->output, name),
                                           .origin = r->origin,
                                           .license = r->license,
                                           .temper = r->temper,
@@ -238,7 +266,8 @@ int command_ngram(int argc, char *const *argv) {
         {"lift", 0, OPTION_POSITIVE, &r.lift, "L",
          "language model: the context makes a word at most L times as likely as it is without", 0,
          0},
-        {"name", 0, OPTION_TEXT, &r.name, "TEXT", "language model: its name, in reports", 0, 0},
+        {"name", 0, OPTION_TEXT, &r.name, "TEXT",
+         "language model: its name, in reports (default: that of the file)", 0, 0},
         {"origin", 0, OPTION_TEXT, &r.origin, "TEXT", "language model: what it was made of", 0, 0},
         {"license", 0, OPTION_TEXT, &r.license, "TEXT", "language model: under which terms", 0, 0},
         {"evaluate", 0, OPTION_FLAG, &r.evaluate, NULL,
