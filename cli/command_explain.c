@@ -476,7 +476,9 @@ static void print_help(const option_spec *table) {
          "Shows which words replace WORD, and how likely: the nearest outputs, all the others\n"
          "together, how often the word stays itself (N_w) and over how many words it is spread\n"
          "in effect (S_w). For several words it prints a table: N_w, S_w and the likeliest other\n"
-         "outputs. tem computes these numbers from the exact law, not by drawing.\n");
+         "outputs. tem computes these numbers from the exact law, not by drawing.\n"
+         "With a language model, or a mechanism such as rank, the likeliest outputs stand in the\n"
+         "place of the nearest.\n");
     options_print_help(stdout, table);
     wrap("\n"
          "  tem explain --epsilon 2 wonderful\n"
@@ -526,7 +528,8 @@ int command_explain(int argc, char *const *argv) {
         {"words", 0, OPTION_FILE, &words_path, "FILE",
          "also the words of FILE, one per line: a table", 0, 0},
         {"top", 0, OPTION_COUNT, &top, "N",
-         "show the N nearest outputs (default 10); not in a table", 1, TEM_WORDS_MAX},
+         "show the N nearest outputs, or likeliest (default 10); not in a table", 1,
+         TEM_WORDS_MAX},
         {"json", 0, OPTION_FLAG, &json, NULL,
          "print one JSON object; an array of them for several words", 0, 0},
         TRUSTED_MODEL_OPTIONS(common),
