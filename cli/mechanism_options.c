@@ -280,10 +280,11 @@ tem_mechanism *mechanism_choose(const char *command, const tem_model *model,
     }
     if (!choice->allow_no_guarantee && properties->guarantee != TEM_GUARANTEE_EXACT &&
         properties->guarantee != TEM_GUARANTEE_IDEAL) {
-        *status = talk_usage(command,
-                             "the mechanism %s has no guarantee in the model's metric ('tem "
-                             "mechanisms %s'): use tem or em or, to compare, --allow-no-guarantee",
-                             properties->name, properties->name);
+        *status = talk_usage(
+            command,
+            "the mechanism %s has no guarantee in the model's metric ('tem "
+            "mechanisms %s'): use tem, em, rank or coin or, to compare, --allow-no-guarantee",
+            properties->name, properties->name);
         return NULL;
     }
     if (choice->calibrated && !properties->takes_certificate) {

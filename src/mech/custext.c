@@ -271,7 +271,7 @@ const mechanism_ops mechanism_custext = {
                        "P(y | w) <= exp(epsilon) P(y | w') for words w and w' of the same set; "
                        "exact integers; no bound between sets",
                    .caveat = "An output of custext tells which set of k words the input is in; use "
-                             "the mechanism tem or em",
+                             "the mechanism tem, em, rank or coin",
                    .law_digits = MECHANISM_ROW_DIGITS,
                    .parameters = parameters},
     .state_bytes = sizeof(custext),
@@ -289,7 +289,7 @@ const mechanism_ops mechanism_custext_plus = {
                             "that are not listed; exact integers; no bound otherwise",
                    .caveat =
                        "custext-plus releases the listed words as they are, and tells the set "
-                       "of every other word; use the mechanism tem or em",
+                       "of every other word; use the mechanism tem, em, rank or coin",
                    .law_digits = MECHANISM_ROW_DIGITS,
                    .list = "the words that stay themselves; must not be made from the private text",
                    .parameters = parameters},

@@ -272,7 +272,7 @@ const mechanism_ops mechanism_diffractor = {
                    .claim = "P(y | w) <= exp(epsilon D(w,w')) P(y | w') for known words, D the "
                             "largest difference of their places in a list; exact integers",
                    .caveat = "The bound of diffractor counts places in lists, not the model's "
-                             "distance; use the mechanism tem or em",
+                             "distance; use the mechanism tem, em, rank or coin",
                    .law_digits = MECHANISM_ROW_DIGITS,
                    .parameters = parameters},
     .state_bytes = sizeof(diffractor),

@@ -214,7 +214,7 @@ const mechanism_ops mechanism_gumbel = {
                    .guarantee = TEM_GUARANTEE_NONE,
                    .caveat = "its paper states a bound that does not hold for all models: a word "
                              "that is far down in the order of the nearest words is less likely "
-                             "than the bound says; use the mechanism tem or em",
+                             "than the bound says; use the mechanism tem, em, rank or coin",
                    .parameters = parameters},
     .state_bytes = sizeof(gumbel),
     .init = init,

@@ -240,7 +240,8 @@ const mechanism_ops mechanism_hyperbolic = {
                             "words of the model, d being the hyperbolic distance; its floating "
                             "point is outside the claim, and so are unknown words",
                    .caveat = "the mechanism hyperbolic is floating point and states no bound "
-                             "between known and unknown words; use the mechanism tem or em",
+                             "between known and unknown words; use the mechanism tem, em, rank "
+                             "or coin",
                    .needs_metric = TEM_HYPERBOLIC,
                    .parameters = parameters},
     .state_bytes = sizeof(hyperbolic),

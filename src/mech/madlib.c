@@ -178,7 +178,7 @@ const mechanism_ops mechanism_madlib = {
                             "words of the model; its floating point is outside the claim, and so "
                             "are unknown words",
                    .caveat = "Madlib is floating point and states no bound between known and "
-                             "unknown words; use the mechanism tem or em",
+                             "unknown words; use the mechanism tem, em, rank or coin",
                    .needs_metric = TEM_EUCLIDEAN,
                    .parameters = parameters},
     .state_bytes = sizeof(madlib),

@@ -165,7 +165,7 @@ const mechanism_ops mechanism_mahalanobis = {
                        "are outside the claim",
                    .caveat = "the proof is for another distance than the model's and for real "
                              "numbers, and there is no bound between known and unknown words; use "
-                             "the mechanism tem or em",
+                             "the mechanism tem, em, rank or coin",
                    .needs_metric = TEM_EUCLIDEAN,
                    .parameters = parameters},
     .state_bytes = sizeof(mahalanobis),

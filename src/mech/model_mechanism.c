@@ -27,7 +27,8 @@ const char *mechanism_why_unbounded(const tem_mechanism *m) {
         return m->context.language->caveat;
     if (p->guarantee == TEM_GUARANTEE_EXACT)
         return NULL;
-    return p->caveat != NULL ? p->caveat : "the mechanism states no bound; use tem or em";
+    return p->caveat != NULL ? p->caveat
+                             : "the mechanism states no bound; use tem, em, rank or coin";
 }
 
 /* PRIVACY: refuses a mechanism that protects nothing by the model's metric, unless the caller says

@@ -153,7 +153,7 @@ const mechanism_ops mechanism_santext_plus = {
          .claim = "P(y | w) <= exp(epsilon d(w,w')) P(y | w') / p for every y of the list; exact "
                   "integers; no bound for other outputs",
          .caveat = "An output outside the list of santext-plus is the input word itself; use the "
-                   "mechanism tem or em",
+                   "mechanism tem, em, rank or coin",
          .law_digits = MECHANISM_ROW_DIGITS,
          .list = "the sensitive words; must not be made from the private text",
          .parameters = parameters},

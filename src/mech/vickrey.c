@@ -141,7 +141,7 @@ const mechanism_ops mechanism_vickrey = {
                             "words of the model; its floating point is outside the claim, and so "
                             "are unknown words",
                    .caveat = "Vickrey is floating point and states no bound between known and "
-                             "unknown words; use the mechanism tem or em",
+                             "unknown words; use the mechanism tem, em, rank or coin",
                    .needs_metric = TEM_EUCLIDEAN,
                    .parameters = parameters},
     .state_bytes = sizeof(vickrey),
@@ -156,7 +156,8 @@ const mechanism_ops mechanism_vickrey_exclude = {
                    .paper = "a variant of Xu, Aggarwal, Feyisetan, Teissier 2021",
                    .guarantee = TEM_GUARANTEE_NONE,
                    .caveat = "a word never becomes itself, so an output rules out one input for "
-                             "certain and no epsilon bounds the loss; use the mechanism tem or em",
+                             "certain and no epsilon bounds the loss; use the mechanism tem, em, "
+                             "rank or coin",
                    .needs_metric = TEM_EUCLIDEAN,
                    .parameters = excluding_parameters},
     .state_bytes = sizeof(vickrey),
