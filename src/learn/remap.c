@@ -22,6 +22,15 @@ static void copy_rows(const space *s, double *vectors) {
 
 /* ---- the mean of what may be behind each output ---- */
 
+/* A word that is never an output keeps its own vector: no word is behind it, so its mean is 0 / 0
+ * where no word is unknown. */
+static void keep_never_drawn(const tem_channel *channel, const double *vectors, double *means) {
+    const size_t dimension = channel->mechanism->model->space.dimension;
+    for (uint32_t y = 0; y < channel->count; y++)
+        if (weights_at(channel->weights, y) == 0)
+            memcpy(means + y * dimension, vectors + y * dimension, dimension * sizeof *means);
+}
+
 static tem_status means_by_law(const tem_mechanism *m, const tem_expectation *expected,
                                const double *vectors, const tem_run *run, double *means,
                                tem_error *error) {
@@ -30,6 +39,8 @@ static tem_status means_by_law(const tem_mechanism *m, const tem_expectation *ex
     if (status == TEM_OK)
         status = posterior_vectors(channel, expected, vectors, m->model->space.dimension, run,
                                    means, error);
+    if (status == TEM_OK)
+        keep_never_drawn(channel, vectors, means);
     channel_free(channel);
     return status;
 }

@@ -32,16 +32,25 @@ static double cost(const small_channel *s, const double *shares, uint32_t y, uin
     return sum;
 }
 
+static double square_gap(const small_channel *s, uint32_t a, uint32_t b) {
+    double sum = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        const double gap = row_value(s, a, i) - row_value(s, b, i);
+        sum += gap * gap;
+    }
+    return sum;
+}
+
 static void make_map(const small_channel *s, const tem_mechanism *mechanism, uint32_t *map) {
     const tem_expectation expected = expect_unknown(s, 0.05);
     assert_int_equal(tem_remap_make(mechanism, &expected, NULL, map, NULL), TEM_OK);
 }
 
-/* A channel of this mechanism over points at random, with an order by distance. */
-static small_channel make_channel(const char *mechanism) {
+/* A channel of this mechanism over points at random, with an order by distance. The first `excluded`
+ * words are never drawn. */
+static small_channel make_channel(const char *mechanism, uint32_t excluded) {
     static const tem_order_options by_distance = {0};
-    static const tem_build_options options = {
-        .neighbours = WORDS, .allow_coarse = 1, .order = &by_distance};
+    tem_build_options options = {.neighbours = WORDS, .allow_coarse = 1, .order = &by_distance};
     static char names[WORDS][8];
     const char *words[WORDS];
     float values[2 * WORDS];
@@ -53,6 +62,8 @@ static small_channel make_channel(const char *mechanism) {
         values[2 * i] = (float)(4 * random_share());
         values[2 * i + 1] = (float)(4 * random_share());
     }
+    options.exclude = words;
+    options.exclude_count = excluded;
     assert_int_equal(tem_vectors_create(words, values, WORDS, 2, &vectors, NULL), TEM_OK);
     assert_int_equal(tem_model_build(vectors, &options, NULL, &model, NULL), TEM_OK);
     tem_vectors_free(vectors);
@@ -67,7 +78,7 @@ static void test_map_has_the_least_cost(void **state) {
     (void)state;
     static const char *const mechanisms[] = {"tem", "em", "rank", "coin"};
     for (size_t i = 0; i < sizeof mechanisms / sizeof *mechanisms; i++) {
-        small_channel s = make_channel(mechanisms[i]);
+        small_channel s = make_channel(mechanisms[i], 0);
         double shares[WORDS + 1];
         uint32_t map[WORDS], moved = 0;
         expected_shares(&s, 0.05, shares);
@@ -81,6 +92,29 @@ static void test_map_has_the_least_cost(void **state) {
         assert_true(moved > 0);
         small_channel_free(&s);
     }
+}
+
+/* Words that are never drawn have no word behind them where none is unknown, and keep their own
+ * vector: the map takes each to the nearest output. All others have the least cost among the
+ * outputs. */
+static void test_excluded_words_keep_their_vector(void **state) {
+    (void)state;
+    enum { EXCLUDED = 3 };
+    small_channel s = make_channel("rank", EXCLUDED);
+    const tem_expectation expected = expect_unknown(&s, 0);
+    double shares[WORDS + 1];
+    uint32_t map[WORDS];
+    expected_shares(&s, 0, shares);
+    assert_int_equal(tem_remap_make(s.mechanism, &expected, NULL, map, NULL), TEM_OK);
+    for (uint32_t y = 0; y < WORDS; y++) {
+        assert_true(map[y] >= EXCLUDED && map[y] < WORDS);
+        for (uint32_t z = EXCLUDED; z < WORDS; z++)
+            if (y < EXCLUDED)
+                assert_true(square_gap(&s, y, map[y]) <= square_gap(&s, y, z));
+            else
+                assert_true(cost(&s, shares, y, map[y]) <= cost(&s, shares, y, z) * (1 + 1e-3));
+    }
+    small_channel_free(&s);
 }
 
 /* The map that draws teach costs at most 5 % more than the best one. */
@@ -183,6 +217,7 @@ int main(void) {
         cmocka_unit_test(test_map_from_draws),
         cmocka_unit_test(test_draws_are_mapped),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_excluded_words_keep_their_vector),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
