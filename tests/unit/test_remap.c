@@ -46,8 +46,8 @@ static void make_map(const small_channel *s, const tem_mechanism *mechanism, uin
     assert_int_equal(tem_remap_make(mechanism, &expected, NULL, map, NULL), TEM_OK);
 }
 
-/* A channel of this mechanism over points at random, with an order by distance. The first `excluded`
- * words are never drawn. */
+/* A channel of this mechanism over points at random, with an order by distance. The first
+ * `excluded` words are never drawn. */
 static small_channel make_channel(const char *mechanism, uint32_t excluded) {
     static const tem_order_options by_distance = {0};
     tem_build_options options = {.neighbours = WORDS, .allow_coarse = 1, .order = &by_distance};
