@@ -138,11 +138,13 @@ tem_status record_fields_check_first(const record_run *r, tem_error *error) {
     TRY(find_names(&r->reader, record_run_at(r, 0), found, near, error));
     if (has_dropped(&r->reader, found))
         return TEM_OK;
-    const record_place *place = &r->chunks[0].place;
+    record_place place = r->chunks[0].place;
+    const char *data = r->chunks[0].data; /* blank lines may stand before the first record */
+    record_place_pass(&place, data, (size_t)(record_run_at(r, 0)->bytes - data));
     if (near[0] != '\0')
-        return core_fail_at(error, TEM_ERR_FORMAT, place->path, place->line, 0,
+        return core_fail_at(error, TEM_ERR_FORMAT, place.path, place.line, 0,
                             "the first record lacks a field that is to be left out%s", near);
-    return core_fail_at(error, TEM_ERR_FORMAT, place->path, place->line, 0,
+    return core_fail_at(error, TEM_ERR_FORMAT, place.path, place.line, 0,
                         "the first record lacks a field that is to be left out (names are "
                         "case-sensitive), and a pipe cannot be searched for it before the release");
 }
