@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,6 +147,7 @@ static struct {
     bool shown;
     const char *stage;
     double stage_start, last_drawn;
+    bool is_complete; /* nothing more to draw of this stage, but a slow document */
     char beside[80];
     char slow[160]; /* a document that takes long; shown once */
 } bar;
@@ -160,11 +162,55 @@ static void draw_bar(const char *stage, double share, double now) {
     if (share > 0.01 && share < 1)
         fprintf(stderr, "  %.0f s left", elapsed / share - elapsed);
     fputs(bar.beside, stderr);
-    fputs(bar.slow, stderr);
     fputs("\033[K", stderr);
     if (share >= 1)
         fputs("\r\033[K", stderr); /* done: leave no trace */
     fflush(stderr);
+}
+
+/* 80 if the terminal does not say. */
+static size_t terminal_columns(void) {
+    struct winsize size = {.ws_col = 0};
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* How many bytes of a text fit into some columns: whole characters, of which those beyond ASCII may
+ * be two columns wide. */
+static int fitting(const char *text, size_t columns) {
+    size_t bytes = 0, used = 0;
+    while (text[bytes] != '\0') {
+        size_t end = bytes + 1;
+        while (((unsigned char)text[end] & 0xc0) == 0x80)
+            end++;
+        used += end > bytes + 1 ? 2 : 1;
+        if (used > columns)
+            break;
+        bytes = end;
+    }
+    return (int)bytes;
+}
+
+/* Names the slow document instead of the bar: a line that is wider than the terminal cannot be
+ * written over, and one that fills it may move the cursor to the next. */
+static void draw_slow(const char *stage) {
+    char line[sizeof bar.slow + 64];
+    snprintf(line, sizeof line, "%.60s%s", stage, bar.slow);
+    fprintf(stderr, "\r%.*s\033[K", fitting(line, terminal_columns() - 1), line);
+    fflush(stderr);
+}
+
+static void draw_progress(const char *stage, uint64_t done, uint64_t total, double now) {
+    const bool is_slow = bar.slow[0] != '\0';
+    if (now <= bar.last_drawn + 0.1 || (bar.is_complete && !is_slow))
+        return;
+    if (is_slow)
+        draw_slow(stage);
+    else if (total == 0)
+        fprintf(stderr, "\r%-20s %s\033[K", stage, done > 0 ? talk_bytes(done) : "");
+    else
+        draw_bar(stage, (double)done / (double)total, now);
+    bar.is_complete = !is_slow && total > 0 && done == total;
+    bar.last_drawn = now;
 }
 
 static bool must_stop(void) {
@@ -177,16 +223,12 @@ static int show_progress(void *context, const char *stage, uint64_t done, uint64
     if (bar.shown && (bar.stage == NULL || strcmp(bar.stage, stage) != 0)) {
         bar.stage = stage;
         bar.beside[0] = '\0';
+        bar.is_complete = false;
         bar.stage_start = now;
         bar.last_drawn = now; /* stages shorter than a tenth of a second show nothing */
     }
-    if (bar.shown && total == 0 && now > bar.last_drawn + 0.1) {
-        fprintf(stderr, "\r%-20s %s%s\033[K", stage, done > 0 ? talk_bytes(done) : "", bar.slow);
-        bar.last_drawn = now;
-    } else if (bar.shown && now > bar.last_drawn + 0.1) {
-        draw_bar(stage, (double)done / (double)total, now);
-        bar.last_drawn = done == total ? now + 3600 : now;
-    }
+    if (bar.shown)
+        draw_progress(stage, done, total, now);
     bar.slow[0] = '\0'; /* the next call says whether it still takes long */
     const bool stop = must_stop();
     if (stop && bar.shown)
@@ -194,7 +236,7 @@ static int show_progress(void *context, const char *stage, uint64_t done, uint64
     return stop;
 }
 
-/* The end of a path: a line that is wider than the terminal cannot be written over. */
+/* The end of a path. */
 static const char *last_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
@@ -203,8 +245,9 @@ static const char *last_name(const char *path) {
 /* PRIVACY: the number of the document and how long it takes, never what it says. */
 static void name_slow_document(void *context, uint64_t document, const char *file, double seconds) {
     (void)context;
-    snprintf(bar.slow, sizeof bar.slow, "  document %s%s%.40s: %.0f %s so far",
-             talk_count(document), file != NULL ? " of " : "", file != NULL ? last_name(file) : "",
+    const char *name = file != NULL ? last_name(file) : "";
+    snprintf(bar.slow, sizeof bar.slow, "  document %s%s%.*s: %.0f %s so far", talk_count(document),
+             file != NULL ? " of " : "", fitting(name, 40), name,
              seconds < 120 ? seconds : seconds / 60, seconds < 120 ? "s" : "min");
 }
 
