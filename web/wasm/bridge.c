@@ -382,14 +382,13 @@ EXPORT tem_status bridge_privatize(const web_mechanism *mechanism, const char *t
     replacer r;
     tem_counts found = {0};
     core_buffer_clear(&results);
-    tem_status status = replacer_init(&r, mechanism->tem, &options, &last_error);
-    if (status == TEM_OK)
-        status = begin(&rng, given->seeded ? &given->seed : NULL);
-    if (status != TEM_OK)
-        return status;
-    status = replacer_run(&r, &rng, text, bytes, &results, &found, &last_error);
+    TRY(replacer_init(&r, mechanism->tem, &options, &last_error));
+    tem_status status = begin(&rng, given->seeded ? &given->seed : NULL);
+    if (status == TEM_OK) {
+        status = replacer_run(&r, &rng, text, bytes, &results, &found, &last_error);
+        rng_wipe(&rng);
+    }
     replacer_free(&r);
-    rng_wipe(&rng);
     counts[0] = (uint32_t)results.size;
     counts[1] = (uint32_t)found.words;
     counts[2] = (uint32_t)found.unknown;
@@ -533,7 +532,7 @@ EXPORT tem_status bridge_explain(const web_mechanism *mechanism, uint32_t id, ui
                                     : mechanism_row(mechanism->tem, id, row, &last_error);
     if (status == TEM_OK)
         status = tell_law(id, top, mechanism_is_exponential(mechanism->tem), row, numbers);
-    core_free(row);
+    core_free_erased(row, model.tem->words.count * sizeof *row);
     return status;
 }
 
@@ -552,7 +551,7 @@ static tem_status row_after(const web_mechanism *mechanism, const uint32_t *past
                        : mechanism_weights_after(mechanism->tem, past, count, values, &last_error);
     if (status == TEM_OK)
         law_row_weighed(mechanism->tem->context.form, values, id, row);
-    core_free(values);
+    core_free_erased(values, model.tem->words.count * sizeof *values);
     return status;
 }
 
@@ -565,7 +564,7 @@ EXPORT tem_status bridge_self_after(const web_mechanism *mechanism, const uint32
                                           : row_after(mechanism, past, past_count, id, row);
     if (status == TEM_OK)
         *self = row[id];
-    core_free(row);
+    core_free_erased(row, model.tem->words.count * sizeof *row);
     return status;
 }
 
@@ -581,7 +580,7 @@ EXPORT tem_status bridge_explain_after(const web_mechanism *mechanism, const uin
                                     : row_after(mechanism, past, past_count, id, row);
     if (status == TEM_OK)
         status = tell_law(id, top, false, row, numbers);
-    core_free(row);
+    core_free_erased(row, model.tem->words.count * sizeof *row);
     return status;
 }
 
