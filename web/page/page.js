@@ -446,7 +446,10 @@ document.addEventListener("copy", (event) => {
   }
   event.clipboardData.setData("text/plain", view.wordsIn(range));
   release()
-    .then(() => say("Copied. What you copy counts as released."))
+    .then((text) => {
+      if (text === null) say("What you copied is not counted as released: copy it again.");
+      else say("Copied. What you copy counts as released.");
+    })
     .catch(() => say("What you copied could not be counted as released. Reload the page."));
 });
 
