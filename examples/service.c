@@ -19,6 +19,9 @@
  *    long a line may take to arrive and its answer to be read. If all places are taken, the client
  *    that was silent longest loses its place to a new one.
  *  - If anything fails, nothing of the text goes out: no text in answers, logs or core dumps.
+ *  - It does not notice if its clients send the very lines that the language model was made of,
+ *    which the file of that model shows: for that, add up the counts of tem_privatize_text and ask
+ *    tem_counts_are_public now and then.
  *  - On a signal it finishes or cancels what it does, closes all connections and frees everything.
  *
  * The texts cross the socket as they are, so it is on the loopback interface alone. Each line costs
