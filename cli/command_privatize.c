@@ -353,7 +353,7 @@ static void warn_about_language(const tem_mechanism *mechanism, const tem_counts
 static void warn_about_public_text(const tem_counts *counts) {
     const char *remedy = "The file of that language model shows much of this text to whoever has "
                          "it. Use one that was made of other texts ('tem ngram')";
-    if (counts->public_documents > counts->documents / 2)
+    if (tem_counts_are_public(counts))
         talk_note(false,
                   "tem: warning: about %s of the %s document%s of the input are lines of the text "
                   "that the language model was made of. %s.",

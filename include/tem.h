@@ -1003,10 +1003,11 @@ typedef struct tem_counts {
                                 * made of: of 5 known words or more, whatever their case, spaces and
                                 * punctuation. An estimate if the language model keeps a sample of
                                 * the lines; at most 2^32 - 1. All documents if a pipe was such a
-                                * text, from its first byte to its last. If most are, take another
-                                * language model: this one shows much of the text to whoever has
-                                * its file */
-    uint32_t reserved[1];      /* 0 */
+                                * text, from its first byte to its last. 0 for documents of ids
+                                * (tem_counts_are_public) */
+    uint16_t public_found;     /* how many of them were found: fewer if the lines are a sample; at
+                                * most 2^16 - 1 */
+    uint16_t reserved[1];      /* 0 */
 } tem_counts;
 
 /* Whether most of a text seems to be in another language than the words of the model: 1 or 0. Of at
@@ -1014,6 +1015,11 @@ typedef struct tem_counts {
  * quarter are, and less than an eighth are function words, which fill half of an English text. The
  * unknown words came out as words drawn from the whole vocabulary. 0 for NULL. Any thread. */
 TEM_API int tem_counts_are_foreign(const tem_mechanism *mechanism, const tem_counts *counts);
+
+/* Whether most documents seem to be lines of the texts that the language model was made of: 1 or 0.
+ * Then take another one: this one shows much of the text to whoever has its file. Of a sample of
+ * the lines fewer than 4 that were found say nothing. 0 for NULL. Any thread. */
+TEM_API int tem_counts_are_public(const tem_counts *counts);
 
 /* Privatizes one document.
  *   options   NULL: all defaults

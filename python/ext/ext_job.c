@@ -61,8 +61,7 @@ static PyObject *why_not_private(PyObject *self, PyObject *seeded) {
  * lines of the text that the language model was made of; 3, both. */
 static PyObject *concerns(const ext_job *job, const tem_counts *counts) {
     const int is_foreign = tem_counts_are_foreign(job->mechanism->mechanism, counts);
-    return PyLong_FromLong((is_foreign ? 1 : 0) +
-                           (counts->public_documents > counts->documents / 2 ? 2 : 0));
+    return PyLong_FromLong((is_foreign ? 1 : 0) + (tem_counts_are_public(counts) ? 2 : 0));
 }
 
 /* ---- one text ---- */

@@ -41,6 +41,10 @@ int tem_counts_are_foreign(const tem_mechanism *mechanism, const tem_counts *cou
     return mechanism != NULL && counts != NULL && counts_are_foreign(mechanism, counts);
 }
 
+int tem_counts_are_public(const tem_counts *counts) {
+    return counts != NULL && counts_are_public(counts);
+}
+
 tem_status tem_privatize_text(const tem_mechanism *mechanism, const tem_text_options *options,
                               tem_rng *rng, const char *text, size_t bytes, const tem_run *run,
                               char **out, size_t *out_bytes, tem_counts *counts, tem_error *error) {

@@ -180,6 +180,14 @@ static bool identify(const char *path, int standard, struct stat *info) {
            S_ISREG(info->st_mode);
 }
 
+uint64_t stream_reread_bytes(const char *path, int64_t *start) {
+    struct stat info;
+    *start = 0;
+    if (!stream_can_reread(&path, 1, start) || !identify(path, STDIN_FILENO, &info))
+        return 0;
+    return info.st_size > *start ? (uint64_t)(info.st_size - *start) : 0;
+}
+
 tem_status stream_check_output(const char *path, const char *const *inputs, size_t count,
                                tem_error *error) {
     const char *const standard = "-";

@@ -39,6 +39,10 @@ uint64_t stream_total_bytes(const char *const *paths, size_t count);
  * input. If standard input is among the inputs, *start receives its position for stream_rewind. */
 bool stream_can_reread(const char *const *paths, size_t count, int64_t *start);
 
+/* The size of an input that can be read twice, or what is left of standard input; 0: it cannot, or
+ * has nothing. *start is for stream_rewind. */
+uint64_t stream_reread_bytes(const char *path, int64_t *start);
+
 /* Sets standard input, if it is among the inputs, back to the position `start`. Fails with
  * TEM_ERR_FILE. */
 tem_status stream_rewind(const char *const *paths, size_t count, int64_t start, tem_error *error);

@@ -33,11 +33,19 @@ static tem_status put_header(void *records, const char *header, size_t size, tem
     return status;
 }
 
-/* PRIVACY: lines may be short, or sampled; a whole text needs no line to be recognized. */
-static void count_public_input(file_job *j) {
+/* If an input was a text of the language model: fails while nothing is released, before the first
+ * draw or into a file that appears only at the end; else counts all documents.
+ * PRIVACY: lines may be short, or sampled; a whole text needs no line to be recognized. */
+static tem_status tell_public_input(file_job *j, bool counting, tem_error *error) {
     tem_counts *c = &j->records.counts;
-    if (j->watch.found > 0)
-        c->public_documents = (uint32_t)(c->documents < UINT32_MAX ? c->documents : UINT32_MAX);
+    const uint32_t all = (uint32_t)(c->documents < UINT32_MAX ? c->documents : UINT32_MAX);
+    if (j->watch.found == NULL)
+        return TEM_OK;
+    const bool is_released = !counting && !j->records.output.to_file;
+    c->public_documents = is_released ? all : 0; /* 0: the error says it */
+    c->public_found =
+        (uint16_t)(c->public_documents < UINT16_MAX ? c->public_documents : UINT16_MAX);
+    return is_released ? TEM_OK : source_watch_refuse(&j->watch, error);
 }
 
 /* Reads all inputs once, from the beginning. Releases their records or, if `counting`, only counts
@@ -48,7 +56,7 @@ static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
     const char *data = NULL;
     size_t size = 0;
     record_run_begin(&j->records, counting, stream_total_bytes(o->inputs, o->input_count));
-    j->watch.found = 0;
+    j->watch.found = NULL;
     const record_source from = {.paths = o->inputs,
                                 .count = o->input_count,
                                 .reader = &j->records.reader,
@@ -66,7 +74,8 @@ static tem_status read_inputs(file_job *j, bool counting, tem_error *error) {
             status = record_input_next(&inputs, &data, &size, error);
     }
     record_input_end(&inputs);
-    count_public_input(j);
+    const tem_status told = tell_public_input(j, counting, status == TEM_OK ? error : NULL);
+    status = status == TEM_OK ? told : status;
     return status == TEM_OK ? record_fields_check_dropped(&j->records, error) : status;
 }
 

@@ -152,7 +152,7 @@ static tem_status close_input(record_input *i, tem_error *error) {
         return core_fail_at(error, TEM_ERR_FORMAT, i->from.place->path, 1, 0,
                             "expected a header, found an empty file");
     if (i->from.watch != NULL)
-        source_watch_end(i->from.watch);
+        source_watch_end(i->from.watch, i->from.place->path);
     stream_input_close(&i->in);
     i->is_open = false;
     return TEM_OK;

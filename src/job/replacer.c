@@ -70,7 +70,17 @@ void counts_add(tem_counts *total, const tem_counts *added) {
     total->punctuation += added->punctuation;
     const uint64_t public = (uint64_t)total->public_documents + added->public_documents;
     total->public_documents = (uint32_t)(public < UINT32_MAX ? public : UINT32_MAX);
+    const uint32_t found = (uint32_t)total->public_found + added->public_found;
+    total->public_found = (uint16_t)(found < UINT16_MAX ? found : UINT16_MAX);
     total->largest = total->largest > added->largest ? total->largest : added->largest;
+}
+
+/* A line that is found stands for 2^k of them: one alone would make half of a small input. */
+bool counts_are_public(const tem_counts *c) {
+    enum { FOUND_LEAST = 4 };
+    const bool is_sampled = c->public_found < c->public_documents;
+    return c->public_documents > c->documents / 2 &&
+           (c->public_found >= FOUND_LEAST || !is_sampled);
 }
 
 /* The limits are from texts under the default model. In English reviews 3 % of the words are
@@ -534,6 +544,7 @@ static tem_status replace_document(replacer *r, const char *text, size_t bytes, 
 static void look_for_line(replacer *r) {
     if (line_hash_counts(&r->line))
         r->counts.public_documents = text_sources_find_line(&r->sources, line_hash_end(&r->line));
+    r->counts.public_found = r->counts.public_documents > 0;
     sodium_memzero(&r->line, sizeof r->line);
 }
 

@@ -78,6 +78,9 @@ void counts_add(tem_counts *total, const tem_counts *added);
 /* Implements tem_counts_are_foreign. */
 bool counts_are_foreign(const tem_mechanism *mechanism, const tem_counts *counts);
 
+/* Implements tem_counts_are_public. */
+bool counts_are_public(const tem_counts *counts);
+
 /* vocab_find as a text_find (text/recent.h). vocabulary: a vocab. */
 uint32_t replacer_find(const void *vocabulary, const char *word, size_t length);
 

@@ -36,8 +36,17 @@ static bool is_source(source_watch *w) {
     return text_sources_have_text(&w->sources, &seen);
 }
 
-void source_watch_end(source_watch *w) {
-    w->found += is_source(w);
+void source_watch_end(source_watch *w, const char *name) {
+    if (is_source(w))
+        w->found = name;
+}
+
+tem_status source_watch_refuse(const source_watch *w, tem_error *error) {
+    return w->found == NULL
+               ? TEM_OK
+               : core_fail_at(error, TEM_ERR_ARGUMENT, w->found, 0, 0,
+                              "the language model was made of this very text, and shows much of "
+                              "it: take one that was made of other texts");
 }
 
 void source_watch_close(source_watch *w) {
@@ -65,24 +74,25 @@ static tem_status check_file(const source_watch *watch, const char *path, const 
     source_watch w = {.sources = watch->sources};
     stream_input in;
     bool differs = true;
-    const uint64_t bytes = stream_total_bytes(&path, 1);
-    if (strcmp(path, "-") == 0 || bytes == 0) /* it can be read only once, or has nothing */
+    int64_t start = 0;
+    const uint64_t bytes = stream_reread_bytes(path, &start);
+    if (bytes == 0)
         return TEM_OK;
     TRY(stream_input_open(&in, path, run, error));
     source_watch_begin(&w);
     const tem_status status = pass_all(&w, &in, bytes, &differs, error);
     stream_input_close(&in);
-    const bool is_same = is_source(&w) && !differs;
+    source_watch_end(&w, strcmp(path, "-") == 0 ? "standard input" : path);
     TRY(status);
-    return is_same
-               ? core_fail_at(error, TEM_ERR_ARGUMENT, path, 0, 0,
-                              "the language model was made of this very text, and shows much of "
-                              "it: take one that was made of other texts")
-               : TEM_OK;
+    TRY(stream_rewind(&path, 1, start, error));
+    return differs ? TEM_OK : source_watch_refuse(&w, error);
 }
 
 tem_status source_watch_check(const source_watch *w, const char *const *paths, size_t count,
                               const tem_run *run, tem_error *error) {
+    const char *const standard = "-";
+    if (count == 0)
+        return source_watch_check(w, &standard, 1, run, error);
     for (size_t i = 0; w->sources.count > 0 && i < count; i++)
         TRY(check_file(w, paths[i], run, error));
     return TEM_OK;

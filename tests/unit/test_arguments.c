@@ -1057,6 +1057,7 @@ static void test_nothing_given(void **state) {
     assert_non_null(tem_job_why_not_private(NULL, &(tem_job){0}));
     assert_int_equal(tem_counts_are_foreign(NULL, &(tem_counts){.words = 20, .unknown = 20}), 0);
     assert_int_equal(tem_counts_are_foreign(mechanism, NULL), 0);
+    assert_int_equal(tem_counts_are_public(NULL), 0);
     assert_non_null(tem_job_why_not_private(mechanism, NULL));
     assert_null(tem_job_why_not_private(mechanism, &(tem_job){0}));
     assert_null(tem_job_condition(NULL));

@@ -15,6 +15,7 @@
 
 #include "core/memory.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,22 +334,22 @@ static void test_options(void **state) {
 
 /* ---------------------------------------------- the texts that it is made of -- */
 
-/* Runs the file text_path through the language model. */
+/* Runs the file text_path through the language model, to standard output, which nobody sees: what
+ * is there cannot be taken back. */
 static tem_status run_file(const tem_language *language, bool is_dry, tem_counts *counts) {
     const char *paths[] = {text_path};
     const tem_mechanism_options options = {.epsilon = 1, .language = language};
-    char output[80];
-    snprintf(output, sizeof output, "%s.out", text_path);
-    const tem_job job = {.inputs = paths,
-                         .input_count = 1,
-                         .output = output,
-                         .overwrite = TEM_OVERWRITE,
-                         .dry_run = is_dry};
+    const tem_job job = {.inputs = paths, .input_count = 1, .dry_run = is_dry};
     tem_mechanism *mechanism = NULL;
     assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    assert_int_equal(fflush(stdout), 0);
+    const int seen = dup(STDOUT_FILENO), nowhere = open("/dev/null", O_WRONLY);
+    assert_true(seen >= 0 && dup2(nowhere, STDOUT_FILENO) == STDOUT_FILENO);
     const tem_status status = tem_privatize_files(mechanism, &job, NULL, counts, NULL, NULL, NULL);
+    assert_int_equal(dup2(seen, STDOUT_FILENO), STDOUT_FILENO);
+    close(nowhere);
+    close(seen);
     tem_mechanism_free(mechanism);
-    unlink(output);
     return status;
 }
 
@@ -379,6 +380,7 @@ static void test_its_own_text_is_refused(void **state) {
         write_text("v0 v1 v2 v3 v4\nv0 v1\nv1 v1 v2 odd v3 v4\n\n");
         assert_int_equal(run_file(read, dry, &counts), TEM_OK);
         assert_int_equal(counts.public_documents, 2);
+        assert_int_equal(counts.public_found, 2);
         write_text("V1, v1 (v2) rare: v3 v4!\nv0 v1 v2 v4 v3\nv0 v1\nv0 v1 v2 v3\n");
         assert_int_equal(run_file(read, dry, &counts), TEM_OK);
         assert_int_equal(counts.public_documents, 1);
@@ -387,12 +389,68 @@ static void test_its_own_text_is_refused(void **state) {
     tem_language_free(made);
 }
 
+/* Runs standard input, which is `descriptor`, and closes that. */
+static tem_status run_standard(const tem_language *language, int descriptor) {
+    const tem_mechanism_options options = {.epsilon = 1, .language = language};
+    const tem_job job = {.output = file_path, .overwrite = TEM_OVERWRITE};
+    tem_mechanism *mechanism = NULL;
+    assert_int_equal(dup2(descriptor, STDIN_FILENO), STDIN_FILENO);
+    close(descriptor);
+    assert_int_equal(tem_mechanism_create(model, &options, &mechanism, NULL), TEM_OK);
+    const tem_status status = tem_privatize_files(mechanism, &job, NULL, NULL, NULL, NULL, NULL);
+    tem_mechanism_free(mechanism);
+    return status;
+}
+
+/* Standard input is no way around that: neither as a file, which is looked at first and then read
+ * from where it was, nor as a pipe, which leaves no output. */
+static void test_its_own_text_on_standard_input(void **state) {
+    (void)state;
+    static const char *const text = "v0 v1 v2 v3 v4\nv0 v1\n";
+    tem_language *language = language_of(text);
+    int ends[2];
+    unlink(file_path);
+    assert_int_equal(run_standard(language, open(text_path, O_RDONLY)), TEM_ERR_ARGUMENT);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+    close(ends[1]);
+    assert_int_equal(run_standard(language, ends[0]), TEM_ERR_ARGUMENT);
+    assert_int_not_equal(access(file_path, F_OK), 0);
+    write_text("v0 v1 v2 v3 v4\nv0 v0\n");
+    assert_int_equal(run_standard(language, open(text_path, O_RDONLY)), TEM_OK);
+    char written[80] = "";
+    FILE *file = fopen(file_path, "r");
+    assert_non_null(file);
+    assert_true(fread(written, 1, sizeof written - 1, file) >= strlen(text));
+    assert_int_equal(fclose(file), 0);
+    tem_language_free(language);
+}
+
 static uint32_t hash_of(uint32_t number) {
     line_hash h = {.state = 0};
     for (unsigned i = 0; i < SOURCE_LINE_WORDS; i++, number /= 100)
         line_hash_add(&h, number % 100);
     assert_true(line_hash_counts(&h));
     return line_hash_end(&h);
+}
+
+/* Most documents. Where a line that is found stands for others, few are chance. */
+static void test_few_lines_of_a_sample_say_nothing(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t documents;
+        uint32_t public;
+        uint16_t found;
+        int are_public;
+    } cases[] = {{3, 2, 2, 1},   {10, 5, 5, 0},  {0, 0, 0, 0},  {10, 8, 1, 0},
+                 {20, 24, 3, 0}, {60, 32, 4, 1}, {80, 32, 4, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tem_counts counts = {.documents = cases[i].documents,
+                                   .public_documents = cases[i].public,
+                                   .public_found = cases[i].found};
+        assert_int_equal(tem_counts_are_public(&counts), cases[i].are_public);
+    }
+    assert_int_equal(tem_counts_are_public(NULL), 0);
 }
 
 /* Of many lines a sample: whichever order they come in, alone or from two texts. Those that are
@@ -548,6 +606,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_file_is_read_again),
         cmocka_unit_test(test_its_own_text_is_refused),
+        cmocka_unit_test(test_its_own_text_on_standard_input),
+        cmocka_unit_test(test_few_lines_of_a_sample_say_nothing),
         cmocka_unit_test(test_many_lines_are_sampled),
         cmocka_unit_test(test_forged_sources),
         cmocka_unit_test(test_files_are_not_trusted),
