@@ -292,6 +292,7 @@ static bool draw_by_rank(const one_draw *d, tem_rng *rng, uint32_t *out) {
     rank_draw_begin(&quick, d->c->ranked, (char *)d->at->document + scratch_at(d->c), d->at,
                     d->word);
     rank_draw_run(&quick, CONTEXT_ROUNDS, rng, out, &over);
+    explicit_bzero(&quick, sizeof quick);
     return over;
 }
 
@@ -324,7 +325,9 @@ tem_status context_draw(const word_context *c, void *document, const released_pa
     position_weights at;
     TRY(find_position(c, document, past, &at, error));
     one_draw d = {.c = c, .at = &at, .word = word};
-    return draw_at(&d, rng, out, error);
+    const tem_status status = draw_at(&d, rng, out, error);
+    explicit_bzero(&d, sizeof d);
+    return status;
 }
 
 tem_status context_weights(const word_context *c, void *document, const released_past *past,
