@@ -12,9 +12,10 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/syscall.h>
 
-enum { COLUMNS = 50 };
+enum { COLUMNS = 50, QUIET_MS = 100 };
 
 static time_t ahead;
 static int terminal, stderr_before;
@@ -27,11 +28,17 @@ __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct
     return failed;
 }
 
-/* What one question whether to go on wrote to the terminal. */
+/* What one question whether to go on wrote to the terminal, which hands it over a little later. */
 static const char *ask(const tem_run *run, uint64_t done, uint64_t total) {
+    struct pollfd waiting = {.fd = terminal, .events = POLLIN};
+    size_t bytes = 0;
     assert_int_equal(run->progress(NULL, "replacing words", done, total), 0);
-    const ssize_t got = read(terminal, shown, sizeof shown - 1);
-    shown[got > 0 ? got : 0] = '\0';
+    while (poll(&waiting, 1, QUIET_MS) > 0) {
+        const ssize_t got = read(terminal, shown + bytes, sizeof shown - 1 - bytes);
+        assert_true(got > 0);
+        bytes += (size_t)got;
+    }
+    shown[bytes] = '\0';
     return shown;
 }
 
